@@ -1,0 +1,15 @@
+# heed_add_warnings(TARGET): heed's strict warnings, for its own targets alone.
+if(MSVC)
+  set(HEED_STRICT_WARNINGS /W4)
+  set(HEED_WARNINGS_AS_ERRORS /WX)
+else()
+  set(HEED_STRICT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion)
+  set(HEED_WARNINGS_AS_ERRORS -Werror)
+endif()
+
+function(heed_add_warnings target)
+  target_compile_options(${target} PRIVATE ${HEED_STRICT_WARNINGS})
+  if(HEED_WERROR)
+    target_compile_options(${target} PRIVATE ${HEED_WARNINGS_AS_ERRORS})
+  endif()
+endfunction()

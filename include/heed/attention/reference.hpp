@@ -1,0 +1,138 @@
+#pragma once
+
+#include <heed/attention/front_door.hpp>
+
+#include <Eigen/Core>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace heed {
+namespace detail {
+
+// Plain attention, written to be read: the oracle for every kernel. Shapes: q ℝ^{b×h×t×d}, k ℝ^{b×g×s×d}, v
+// ℝ^{b×g×s×e}.
+
+template <class T>
+using PlainMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using PlainRow = Eigen::Matrix<T, 1, Eigen::Dynamic>;
+
+/// Scores ℝ^{s} of one row → softmax. Hidden keys (−inf) get exactly 0, and so does a row that sees none. Returns log Σ
+/// exp(score).
+template <class T>
+T softmax_in_place(PlainRow<T>& row) {
+  constexpr T hidden = -std::numeric_limits<T>::infinity();
+  T largest = hidden;
+  for (const T score : row) largest = score > largest ? score : largest;
+  T sum = 0;
+  for (T& score : row) {
+    score = score == hidden ? T(0) : std::exp(score - largest);
+    sum += score;
+  }
+  if (sum == 0) return hidden;
+  row /= sum;
+  return largest + std::log(sum);
+}
+
+/// Calls use(b, h, i, weights, visible) for every row of the attention, with the weights after dropout (ℝ^{s}, zero
+/// where a key is hidden) and whether each key counts: NaN in a value that does not count must not show.
+template <class T, class Composition, class Use>
+void for_each_weight_row(const TensorView<const T, 4>& q, const TensorView<const T, 4>& k,
+                         const Composition& composition, const Use& use) {
+  const AttentionSizes& sizes = composition.sizes();
+  constexpr T hidden = -std::numeric_limits<T>::infinity();
+  PlainRow<T> row(sizes.s);
+  Eigen::Array<bool, 1, Eigen::Dynamic> visible(sizes.s);
+
+  const auto attend_head = [&](Index b, Index h) {
+    const PlainMatrix<T> keys = k[b][h / (sizes.h / sizes.g)].matrix().transpose();  // ℝ^{d×s}
+    const Index length = composition.length(b);
+    const Index offset = composition.offset(b);
+    for (Index i = 0; i < sizes.t; ++i) {
+      row.setZero();
+      for (Index c = 0; c < sizes.d; ++c) row += q(b, h, i, c) * keys.row(c);
+      for (Index j = 0; j < sizes.s; ++j) {
+        row(j) = j < length ? composition.score(row(j), Pair{b, h, i, j, i + offset}) : hidden;
+        visible(j) = row(j) != hidden;
+      }
+      composition.write_logsumexp(b, h, i, softmax_in_place(row));
+      for (Index j = 0; j < sizes.s; ++j)
+        if (!visible(j)) row(j) = 0;  // where a score is NaN so is the sum, and 0 / NaN is not 0
+      if constexpr (Composition::changes_weights) {
+        for (Index j = 0; j < sizes.s; ++j) row(j) = composition.keep(row(j), Pair{b, h, i, j, i + offset});
+      }
+      use(b, h, i, row, visible);
+    }
+  };
+
+  if (composition.heads_first()) {
+    for (Index h = 0; h < sizes.h; ++h)
+      for (Index b = 0; b < sizes.b; ++b) attend_head(b, h);
+  } else {
+    for (Index b = 0; b < sizes.b; ++b)
+      for (Index h = 0; h < sizes.h; ++h) attend_head(b, h);
+  }
+}
+
+/// out ℝ^{b×h×t×e}. Everything is checked already.
+template <class T, class Composition>
+void plain_attention(const TensorView<T, 4>& out, const TensorView<const T, 4>& q, const TensorView<const T, 4>& k,
+                     const TensorView<const T, 4>& v, const Composition& composition) {
+  const AttentionSizes& sizes = composition.sizes();
+  PlainMatrix<T> values;  // ℝ^{s×e} of the current head
+  for_each_weight_row(q, k, composition, [&](Index b, Index h, Index i, const auto& weights, const auto& visible) {
+    if (i == 0) values = v[b][h / (sizes.h / sizes.g)].matrix();
+    PlainRow<T> sum = PlainRow<T>::Zero(values.cols());
+    for (Index j = 0; j < values.rows(); ++j)
+      if (visible(j)) sum += weights(j) * values.row(j);
+    out[b][h].matrix().row(i) = sum;
+  });
+}
+
+/// weights ℝ^{b×h×t×s}. Everything is checked already.
+template <class T, class Composition>
+void plain_weights(const TensorView<T, 4>& weights, const TensorView<const T, 4>& q, const TensorView<const T, 4>& k,
+                   const Composition& composition) {
+  for_each_weight_row(q, k, composition, [&](Index b, Index h, Index i, const auto& row, const auto&) {
+    weights[b][h].matrix().row(i) = row;
+  });
+}
+
+/// The two above as the front door takes them.
+struct PlainKernel {
+  template <class... Arguments>
+  void attention(const Arguments&... arguments) const {
+    plain_attention(arguments...);
+  }
+  template <class... Arguments>
+  void weights(const Arguments&... arguments) const {
+    plain_weights(arguments...);
+  }
+};
+
+}  // namespace detail
+
+/// The plain twins of the functions of the same name in heed: same arguments, results and errors, no tricks.
+namespace reference {
+
+template <TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
+auto scaled_dot_product_attention(const Q& q, const K& k, const V& v, const M&... modifiers) {
+  return detail::attention_result("heed::reference::scaled_dot_product_attention", detail::PlainKernel{}, q, k, v,
+                                  modifiers...);
+}
+
+template <TensorLike Out, TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
+void scaled_dot_product_attention_into(Out&& out, const Q& q, const K& k, const V& v, const M&... modifiers) {
+  detail::checked_attention("heed::reference::scaled_dot_product_attention_into", detail::PlainKernel{},
+                            std::forward<Out>(out), q, k, v, modifiers...);
+}
+
+template <TensorLike Q, TensorLike K, AttentionModifier... M>
+auto attention_weights(const Q& q, const K& k, const M&... modifiers) {
+  return detail::weights_result("heed::reference::attention_weights", detail::PlainKernel{}, q, k, modifiers...);
+}
+
+}  // namespace reference
+}  // namespace heed

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <heed/attention/front_door.hpp>
+#include <heed/attention/modifiers.hpp>
+#include <heed/attention/reference.hpp>
+#include <heed/core/tensor_like.hpp>
+
+#include <utility>
+
+namespace heed {
+
+/// softmax(q·kᵀ·scale + …)·v: attention as in "Attention Is All You Need" (Vaswani et al., 2017) and
+/// torch.nn.functional.scaled_dot_product_attention.
+///
+///     q ℝ^{b×h×t×d}, k ℝ^{b×g×s×d}, v ℝ^{b×g×s×e}  →  ℝ^{b×h×t×e}
+///
+/// Ranks 2 (ℝ^{t×d}), 3 (ℝ^{h×t×d}) and 4, the same for all; any strides. h is a multiple of g: query head i reads key
+/// head i / (h/g). Scores are scaled by 1/√d, then changed by each score modifier in the order given, then hidden by
+/// every mask; softmax; dropout. A query that sees no key gives zeros. What is hidden never shows, even NaN; NaN in
+/// what is seen shows. Throws ShapeError if sizes do not fit.
+template <TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
+Tensor<ScalarOf<Q>, rank_of<Q>> scaled_dot_product_attention(const Q& q, const K& k, const V& v,
+                                                             const M&... modifiers) {
+  return detail::attention_result("heed::scaled_dot_product_attention", detail::PlainKernel{}, q, k, v, modifiers...);
+}
+
+/// The same into a tensor, view or Eigen object of the result's shape. `out` must share no element with an input, else
+/// std::invalid_argument. Nothing is written if an argument is refused.
+template <TensorLike Out, TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
+void scaled_dot_product_attention_into(Out&& out, const Q& q, const K& k, const V& v, const M&... modifiers) {
+  detail::checked_attention("heed::scaled_dot_product_attention_into", detail::PlainKernel{}, std::forward<Out>(out), q,
+                            k, v, modifiers...);
+}
+
+/// The weights that scaled_dot_product_attention would give the values, for looking at: ℝ^{b×h×t×s} (rank 3: ℝ^{h×t×s},
+/// rank 2: ℝ^{t×s}), after dropout. Each row sums to 1 (before dropout), or is zero if it sees no key.
+template <TensorLike Q, TensorLike K, AttentionModifier... M>
+Tensor<ScalarOf<Q>, rank_of<Q>> attention_weights(const Q& q, const K& k, const M&... modifiers) {
+  return detail::weights_result("heed::attention_weights", detail::PlainKernel{}, q, k, modifiers...);
+}
+
+}  // namespace heed

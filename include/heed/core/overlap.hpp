@@ -1,0 +1,126 @@
+#pragma once
+
+#include <heed/core/tensor_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+
+namespace heed::detail {
+
+/// One unknown of Σ step·x = distance, with 0 ≤ x ≤ last and step > 0.
+struct Term {
+  std::int64_t step;
+  std::int64_t last;
+};
+
+/// Whether Σ step·x = target has a solution. Terms are sorted by step, largest first. Layouts nest (a row is longer
+/// than its elements), so that one or two values of each unknown survive the bounds and the search is short.
+inline bool reaches(const Term* term, const Term* end, std::int64_t target) {
+  if (target < 0) return false;
+  if (term == end) return target == 0;
+  std::int64_t rest = 0;
+  std::int64_t divisor = 0;
+  for (const Term* t = term + 1; t != end; ++t) {
+    rest += t->step * t->last;
+    divisor = std::gcd(divisor, t->step);
+  }
+  if (target > rest + term->step * term->last || target % std::gcd(divisor, term->step) != 0) return false;
+  const std::int64_t least = target > rest ? (target - rest + term->step - 1) / term->step : 0;
+  const std::int64_t most = std::min(term->last, target / term->step);
+  for (std::int64_t x = least; x <= most; ++x)
+    if (reaches(term + 1, end, target - x * term->step)) return true;
+  return false;
+}
+
+/// Collects the terms of "byte of one view − byte of another = distance" and solves for it.
+class OverlapEquation {
+ public:
+  /// Adds sign·stride·x for 0 ≤ x < size. Terms of one step add up; a negative one is shifted into a positive one.
+  void add(std::int64_t step, std::int64_t size) {
+    if (step == 0 || size <= 1) return;
+    if (step < 0) {
+      step = -step;
+      shift_ += step * (size - 1);
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (terms_[i].step == step) {
+        terms_[i].last += size - 1;
+        return;
+      }
+    }
+    terms_[count_++] = {step, size - 1};
+  }
+
+  bool has_solution(std::int64_t distance) {
+    std::sort(terms_.begin(), terms_.begin() + static_cast<std::ptrdiff_t>(count_),
+              [](const Term& a, const Term& b) { return a.step > b.step; });
+    return reaches(terms_.data(), terms_.data() + count_, distance + shift_);
+  }
+
+ private:
+  static constexpr std::size_t capacity = 20;  // two views of rank 8, and the bytes of an element of each
+
+  std::array<Term, capacity> terms_{};
+  std::size_t count_ = 0;
+  std::int64_t shift_ = 0;
+};
+
+/// Whether two views share memory, exactly: the columns of one matrix do not, though their ranges of addresses overlap.
+template <class A, int RA, class B, int RB>
+bool shares_elements(const TensorView<A, RA>& a, const TensorView<B, RB>& b) {
+  static_assert(RA <= 8 && RB <= 8);
+  if (a.size() == 0 || b.size() == 0) return false;
+  OverlapEquation equation;
+  for (int axis = 0; axis < RA; ++axis)
+    equation.add(a.strides()[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(A)), a.shape()[axis]);
+  for (int axis = 0; axis < RB; ++axis)
+    equation.add(-b.strides()[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(B)), b.shape()[axis]);
+  equation.add(1, sizeof(A));
+  equation.add(-1, sizeof(B));
+  const auto address = [](const auto* p) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(p)); };
+  return equation.has_solution(address(b.data()) - address(a.data()));
+}
+
+/// Whether two indices of one view name the same memory, as in a broadcast view.
+template <class T, int R>
+bool shares_own_elements(const TensorView<T, R>& v) {
+  if (v.size() <= 1) return false;
+  // The first axis along which the two indices differ is `first`; there the difference is at least 1.
+  for (int first = 0; first < R; ++first) {
+    if (v.shape()[first] <= 1) continue;
+    OverlapEquation equation;
+    const Index step = v.strides()[static_cast<std::size_t>(first)];
+    equation.add(step, v.shape()[first] - 1);
+    for (int axis = first + 1; axis < R; ++axis) {
+      const Index stride = v.strides()[static_cast<std::size_t>(axis)];
+      equation.add(stride, v.shape()[axis]);
+      equation.add(-stride, v.shape()[axis]);
+    }
+    if (equation.has_solution(-step)) return true;
+  }
+  return false;
+}
+
+/// Refuses an output that several indices share (a broadcast view).
+template <class T, int R>
+void check_output(const char* function, const char* name, const TensorView<T, R>& output) {
+  if (shares_own_elements(output))
+    fail_value(std::string(function) + ": several indices of the output " + name + " " + to_string(output.shape()) +
+               " share one element");
+}
+
+/// Refuses an output that shares an element with an input.
+template <class T, int R, class U, int S>
+void check_output(const char* function, const char* name, const TensorView<T, R>& output, const char* input_name,
+                  const TensorView<U, S>& input) {
+  check_output(function, name, output);
+  if (shares_elements(output, input))
+    fail_value(std::string(function) + ": the output " + name + " " + to_string(output.shape()) +
+               " shares elements with the input " + input_name + " " + to_string(input.shape()));
+}
+
+}  // namespace heed::detail

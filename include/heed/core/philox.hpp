@@ -1,0 +1,83 @@
+#pragma once
+
+#include <heed/core/shape.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace heed {
+namespace detail {
+
+using PhiloxKey = std::array<std::uint32_t, 2>;
+using PhiloxBlock = std::array<std::uint32_t, 4>;
+
+/// Philox4x32 with 10 rounds: 128 random bits for a counter and a key (Salmon et al., "Parallel random numbers: as easy
+/// as 1, 2, 3", 2011).
+constexpr PhiloxBlock philox4x32(PhiloxBlock counter, PhiloxKey key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57U} * counter[2];
+    counter = {static_cast<std::uint32_t>(product1 >> 32U) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(product1),
+               static_cast<std::uint32_t>(product0 >> 32U) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(product0)};
+    key = {key[0] + 0x9E3779B9U, key[1] + 0xBB67AE85U};
+  }
+  return counter;
+}
+
+constexpr PhiloxBlock philox4x32(std::uint64_t low, std::uint64_t high, PhiloxKey key) {
+  return philox4x32({static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32U),
+                     static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32U)},
+                    key);
+}
+
+}  // namespace detail
+
+/// The draws of one (batch, head) of a Philox: four neighbouring keys share a block, so that a kernel gets them at
+/// once.
+class PhiloxPlane {
+ public:
+  constexpr explicit PhiloxPlane(detail::PhiloxKey key) : key_(key) {}
+
+  /// 32 random bits each for keys 4n … 4n+3 of a query.
+  constexpr detail::PhiloxBlock block(Index query, Index n) const {
+    return detail::philox4x32(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(query), key_);
+  }
+
+  /// 32 random bits for one pair.
+  constexpr std::uint32_t random(Index query, Index key) const {
+    return block(query, key / 4)[static_cast<std::size_t>(key % 4)];
+  }
+
+ private:
+  detail::PhiloxKey key_;
+};
+
+/// A counter-based random source for dropout. A draw depends on (seed, offset, batch, head, query, key) alone: not on
+/// threads, tiles or the order of drawing. Modules take it by reference and advance the offset by one for each
+/// attention computed.
+struct Philox {
+  std::uint64_t seed = 0;
+  std::uint64_t offset = 0;
+
+  /// The draws of one batch and head. Each level of coordinates gives the key of the next, so that all may use 64 bits.
+  constexpr PhiloxPlane plane(Index batch, Index head) const {
+    const detail::PhiloxKey seed_key{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)};
+    const detail::PhiloxBlock call = detail::philox4x32(offset, 0, seed_key);
+    const detail::PhiloxBlock plane =
+        detail::philox4x32(static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(head), {call[0], call[1]});
+    return PhiloxPlane({plane[0], plane[1]});
+  }
+
+  /// 32 random bits for one pair of query and key.
+  constexpr std::uint32_t random(Index batch, Index head, Index query, Index key) const {
+    return plane(batch, head).random(query, key);
+  }
+
+  /// Uniform in [0, 1) with 32 bits.
+  constexpr double uniform(Index batch, Index head, Index query, Index key) const {
+    return random(batch, head, query, key) * 0x1p-32;
+  }
+};
+
+}  // namespace heed

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <heed/core/generator.hpp>
+#include <heed/core/transform.hpp>
+#include <heed/nn/attention_config.hpp>
+#include <heed/nn/causal_attention.hpp>
+#include <heed/nn/module_interface.hpp>
+#include <heed/nn/parameter.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// Several CausalAttentions side by side: the output is their outputs one after another, ℝ^{b×t×(h·d_out)}. Uses all
+/// fields of the config; d_out is that of one head. Heads are drawn one after another (the book's
+/// MultiHeadAttentionWrapper).
+template <class T = float>
+class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttentionWrapper<T>, T> {
+ public:
+  static constexpr const char* name = "heed::MultiHeadAttentionWrapper";
+  static constexpr bool is_causal = true;
+  static constexpr bool heads_first = true;
+
+  MultiHeadAttentionWrapper(const AttentionConfig& config, Generator& rng) {
+    detail::checked_multi_head_config(name, config);
+    heads_.reserve(static_cast<std::size_t>(config.num_heads));
+    for (Index h = 0; h < config.num_heads; ++h) heads_.emplace_back(config, rng);
+  }
+
+  Index d_in() const { return heads_.front().d_in(); }
+  Index d_out() const { return num_heads() * heads_.front().d_out(); }
+  Index num_heads() const { return static_cast<Index>(heads_.size()); }
+  Index context_length() const { return heads_.front().context_length(); }
+  double dropout() const { return heads_.front().dropout(); }
+
+  /// One head, counted from 0; ShapeError if there is none.
+  CausalAttention<T>& head(Index h) { return heads_[checked(h)]; }
+  const CausalAttention<T>& head(Index h) const { return heads_[checked(h)]; }
+
+  /// "heads.0.W_query.weight" …
+  std::vector<Parameter<T>> parameters() & { return parameters_of<T>(heads_); }
+  std::vector<Parameter<const T>> parameters() const& { return parameters_of<const T>(heads_); }
+  void parameters() const&& = delete;  // they would outlive the module
+
+ private:
+  friend detail::ModuleInterface<MultiHeadAttentionWrapper<T>, T>;
+
+  std::size_t checked(Index h) const {
+    if (h < 0 || h >= num_heads())
+      detail::fail_shape(std::string(name) + ": there is no head " + std::to_string(h) + " among " +
+                         std::to_string(num_heads()));
+    return static_cast<std::size_t>(h);
+  }
+
+  /// x ℝ^{b×t×d_in} → each head's queries, keys and values in its columns, ℝ^{b×t×(h·d)}.
+  detail::Projected<T> project(const TensorView<const T, 3>& x) const {
+    const Shape<3> shape(x.shape()[0], x.shape()[1], d_out());
+    detail::Projected<T> all{Tensor<T, 3>(shape), Tensor<T, 3>(shape), Tensor<T, 3>(shape)};
+    const Index width = heads_.front().d_out();
+    for (Index h = 0; h < num_heads(); ++h) {
+      const auto part = [&](Tensor<T, 3>& whole) { return slice(whole, 2, h * width, (h + 1) * width); };
+      head(h).W_query().into(part(all.queries), x);
+      head(h).W_key().into(part(all.keys), x);
+      head(h).W_value().into(part(all.values), x);
+    }
+    return all;
+  }
+
+  template <class Element, class Heads>
+  static std::vector<Parameter<Element>> parameters_of(Heads& heads) {
+    std::vector<Parameter<Element>> all;
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      detail::append_parameters(all, "heads." + std::to_string(h), heads[h].parameters());
+    return all;
+  }
+
+  std::vector<CausalAttention<T>> heads_;
+};
+
+}  // namespace heed

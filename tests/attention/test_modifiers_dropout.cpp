@@ -1,0 +1,201 @@
+#include "catch.hpp"
+#include "support/attention.hpp"
+
+#include <heed/attention/scaled_dot_product_attention.hpp>
+#include <heed/core/generator.hpp>
+#include <heed/core/philox.hpp>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+using core_tests::value_error;
+using heed::Generator;
+using heed::Index;
+using heed::Philox;
+using heed::Tensor;
+using support::bits;
+using support::same_bits;
+
+namespace {
+
+/// The weights ℝ^{b×h×t×s} of a problem where every second pair is hidden, with and without dropout.
+template <class T>
+struct Problem {
+  support::Inputs<T> x = support::random_inputs<T>({2, 4, 2, 3, 7, 3, 7});
+  Tensor<bool, 2> mask = Tensor<bool, 2>(3, 7);
+
+  Problem() {
+    for (Index n = 0; n < mask.size(); ++n) mask.data()[n] = n % 2 == 0;
+  }
+  Tensor<T, 4> weights() const { return heed::attention_weights(x.q, x.k, heed::mask(mask)); }
+  template <class Source>
+  Tensor<T, 4> weights(double p, Source& source) const {
+    return heed::attention_weights(x.q, x.k, heed::mask(mask), heed::dropout(p, source));
+  }
+  template <class Source>
+  Tensor<T, 4> out(double p, Source& source) const {
+    return heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::mask(mask), heed::dropout(p, source));
+  }
+};
+
+/// Whether two generators will draw the same.
+bool same_state(Generator a, Generator b) {
+  bool same = true;
+  for (int n = 0; n < 700; ++n) same = same && a.random() == b.random();
+  return same;
+}
+
+}  // namespace
+
+TEST_CASE("a dropout probability lies in [0, 1]", "[attention][modifiers]") {
+  Generator rng(1);
+  const Generator before = rng;
+  const double bad[] = {-0.1,
+                        1.1,
+                        -std::numeric_limits<double>::denorm_min(),
+                        std::nextafter(1.0, 2.0),
+                        std::nan(""),
+                        std::numeric_limits<double>::infinity()};
+  for (const double p : bad) {
+    CAPTURE(p);
+    const std::string start = "heed::dropout: the probability must lie in [0, 1], got ";
+    CHECK(value_error([&] { heed::dropout(p, Philox{}); }).find(start) == 0);
+    CHECK(value_error([&] { heed::dropout(p, rng); }).find(start) == 0);
+  }
+  CHECK(same_state(rng, before));
+}
+
+TEMPLATE_TEST_CASE("dropout of nothing changes nothing, dropout of all leaves zeros, and neither draws",
+                   "[attention][modifiers]", float, double) {
+  using T = TestType;
+  const Problem<T> problem;
+  Generator rng(1);
+  const Generator before = rng;
+  const Philox philox{1, 2};
+  CHECK(same_bits(problem.weights(0, philox), problem.weights()));
+  CHECK(same_bits(problem.weights(0, rng), problem.weights()));
+  const Tensor<T, 4> zero_weights(2, 4, 3, 7);
+  CHECK(same_bits(problem.weights(1, philox), zero_weights));
+  CHECK(same_bits(problem.weights(1, rng), zero_weights));
+  const auto out = problem.out(1, philox);
+  for (Index n = 0; n < out.size(); ++n) CHECK(out.data()[n] == 0);
+  CHECK(same_state(rng, before));
+}
+
+TEMPLATE_TEST_CASE("survivors of a Philox are scaled by 1/(1 − p), the draws are those of the coordinates",
+                   "[attention][modifiers]", float, double) {
+  using T = TestType;
+  const Problem<T> problem;
+  const Philox philox{7, 9};
+  const auto plain = problem.weights();
+  for (const double p : {0.1, 0.5, 0.9}) {
+    CAPTURE(p);
+    const auto dropped = problem.weights(p, philox);
+    int survivors = 0;
+    for (Index b = 0; b < 2; ++b)
+      for (Index h = 0; h < 4; ++h)
+        for (Index i = 0; i < 3; ++i)
+          for (Index j = 0; j < 7; ++j) {
+            const bool survives = philox.uniform(b, h, i, j) < 1 - p;
+            const T expected = survives ? plain(b, h, i, j) * (T(1) / static_cast<T>(1 - p)) : T(0);
+            CHECK(bits(dropped(b, h, i, j)) == bits(expected));
+            survivors += survives ? 1 : 0;
+          }
+    CHECK(std::abs(survivors - 168 * (1 - p)) < 4 * std::sqrt(168 * p * (1 - p)));  // 4 standard deviations
+  }
+}
+
+TEMPLATE_TEST_CASE("a Philox drops the same whatever else is computed", "[attention][modifiers]", float, double) {
+  using T = TestType;
+  const auto x = support::random_inputs<T>({1, 1, 1, 8, 40, 2, 2});
+  const auto kept = [](const auto& weights) {
+    Tensor<bool, 4> result(weights.shape());
+    for (Index n = 0; n < weights.size(); ++n) result.data()[n] = weights.data()[n] != 0;
+    return result;
+  };
+  const Philox philox{3, 4};
+  const auto all = kept(heed::attention_weights(x.q, x.k, heed::dropout(0.5, philox)));
+  const auto few =
+      kept(heed::attention_weights(heed::slice(x.q, 2, 0, 5), heed::slice(x.k, 2, 0, 33), heed::dropout(0.5, philox)));
+  for (Index i = 0; i < 5; ++i)
+    for (Index j = 0; j < 33; ++j) CHECK(few(0, 0, i, j) == all(0, 0, i, j));
+  const auto differs = [&](const Philox& other) {
+    const auto theirs = kept(heed::attention_weights(x.q, x.k, heed::dropout(0.5, other)));
+    return !std::equal(all.data(), all.data() + all.size(), theirs.data());
+  };
+  CHECK(!differs(Philox{3, 4}));
+  CHECK(differs(Philox{4, 4}));
+  CHECK(differs(Philox{3, 5}));
+}
+
+TEMPLATE_TEST_CASE("dropout takes a Philox by value", "[attention][modifiers]", float, double) {
+  using T = TestType;
+  const Problem<T> problem;
+  Philox philox{1, 2};
+  const auto dropout = heed::dropout(0.5, philox);
+  philox.offset = 3;
+  const auto weights = heed::attention_weights(problem.x.q, problem.x.k, heed::mask(problem.mask), dropout);
+  const Philox original{1, 2};
+  CHECK(same_bits(weights, problem.weights(0.5, original)));
+  CHECK(!same_bits(weights, problem.weights(0.5, philox)));
+  CHECK(philox.offset == 3);  // and no call advances it
+}
+
+TEMPLATE_TEST_CASE("a Generator draws a double for every pair in row-major order, hidden ones too",
+                   "[attention][modifiers]", float, double) {
+  using T = TestType;
+  const Problem<T> problem;
+  const auto plain = problem.weights();
+  for (const double p : {0.1, 0.5, 0.9}) {
+    CAPTURE(p);
+    Generator rng(123), mine(123);
+    const auto dropped = problem.weights(p, rng);
+    for (Index n = 0; n < plain.size(); ++n) {
+      const T expected = mine.uniform<double>() < 1 - p ? plain.data()[n] * (T(1) / static_cast<T>(1 - p)) : T(0);
+      CHECK(bits(dropped.data()[n]) == bits(expected));
+    }
+    CHECK(same_state(rng, mine));
+  }
+}
+
+TEMPLATE_TEST_CASE("a Generator drops what PyTorch's table drops", "[attention][modifiers]", float, double) {
+  using T = TestType;
+  // torch.manual_seed(123); torch.nn.Dropout(0.5)(torch.ones(6, 6))
+  const int table[6][6] = {{2, 2, 0, 2, 2, 0}, {0, 0, 0, 2, 0, 2}, {2, 2, 2, 2, 0, 2},
+                           {0, 2, 2, 0, 0, 2}, {0, 2, 0, 2, 0, 2}, {0, 2, 2, 2, 2, 0}};
+  Generator rng(123), causal_rng(123), short_rng(123);
+  const Tensor<T, 2> z(6, 1);
+  const auto all = heed::attention_weights(z, z, heed::dropout(0.5, rng));
+  const auto causal = heed::attention_weights(z, z, heed::dropout(0.5, causal_rng), heed::causal());
+  const auto cut = heed::attention_weights(z, z, heed::dropout(0.5, short_rng), heed::key_lengths({4}));
+  for (Index i = 0; i < 6; ++i)
+    for (Index j = 0; j < 6; ++j) {
+      const T kept = static_cast<T>(table[i][j]);
+      CHECK(all(i, j) == kept * (T(1) / T(6)));
+      CHECK(causal(i, j) == (j <= i ? kept * (T(1) / static_cast<T>(i + 1)) : T(0)));
+      CHECK(cut(i, j) == (j < 4 ? kept * T(0.25) : T(0)));
+    }
+}
+
+TEMPLATE_TEST_CASE("output and weights drop alike", "[attention][modifiers]", float, double) {
+  using T = TestType;
+  Problem<T> problem;
+  problem.x.v.fill(0);  // the identity for each key head
+  for (Index b = 0; b < 2; ++b)
+    for (Index g = 0; g < 2; ++g)
+      for (Index j = 0; j < 7; ++j) problem.x.v(b, g, j, j) = 1;
+  const Philox philox{5, 6};
+  CHECK(same_bits(problem.out(0.5, philox), problem.weights(0.5, philox)));
+  Generator a(5), b(5);
+  CHECK(same_bits(problem.out(0.5, a), problem.weights(0.5, b)));
+  CHECK(same_state(a, b));
+}
+
+TEMPLATE_TEST_CASE("NaN in a value shows though its weight was dropped, as in PyTorch", "[attention][modifiers]", float,
+                   double) {
+  using T = TestType;
+  const Tensor<T, 2> z(1, 1);
+  const Tensor<T, 2> v{{std::numeric_limits<T>::quiet_NaN()}};
+  CHECK(std::isnan(heed::scaled_dot_product_attention(z, z, v, heed::dropout(1, Philox{}))(0, 0)));
+}

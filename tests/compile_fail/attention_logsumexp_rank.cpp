@@ -1,0 +1,12 @@
+// expect: heed::logsumexp: its rank must be that of the queries less one
+#include <heed/attention/scaled_dot_product_attention.hpp>
+
+const heed::Tensor<float, 3> x(2, 5, 3);
+heed::Tensor<float, 3> of_rank_3(1, 2, 5);
+heed::Tensor<float, 2> of_rank_2(2, 5);
+
+#ifdef HEED_BAD
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::logsumexp(of_rank_3));
+#else
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::logsumexp(of_rank_2));
+#endif

@@ -1,0 +1,12 @@
+// expect: heed::mask: a mask has rank 2, 3 or 4
+#include <heed/attention/scaled_dot_product_attention.hpp>
+
+const heed::Tensor<float, 3> x(2, 5, 3);
+const heed::Tensor<bool, 5> of_rank_5(1, 1, 2, 5, 5);
+const heed::Tensor<bool, 4> of_rank_4(1, 2, 5, 5);
+
+#ifdef HEED_BAD
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::mask(of_rank_5));
+#else
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::mask(of_rank_4));
+#endif

@@ -1,0 +1,12 @@
+// expect: two options of one call repeat or contradict each other
+#include <heed/attention/scaled_dot_product_attention.hpp>
+
+const heed::Tensor<float, 3> x(2, 5, 3);
+heed::Generator rng(1);
+
+#ifdef HEED_BAD
+const auto out =
+    heed::scaled_dot_product_attention(x, x, x, heed::dropout(0.5, rng), heed::dropout(0.5, heed::Philox{}));
+#else
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::dropout(0.5, rng));
+#endif
