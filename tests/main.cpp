@@ -1,3 +1,3 @@
-// Catch2 version 2 needs its main compiled once; version 3 brings it as a library.
+// Most packages of Catch2 version 2 bring no library with a main; version 3 does.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

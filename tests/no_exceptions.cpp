@@ -1,8 +1,6 @@
 // heed in a program built with -fno-exceptions -fno-rtti: an error goes to the handler, and where that returns the
 // message goes to stderr and the program aborts. Exits with 0 if all of that happened.
-#include <heed/core/generator.hpp>
-#include <heed/core/print.hpp>
-#include <heed/core/transform.hpp>
+#include <heed/heed.hpp>
 
 #include <csignal>
 #include <cstdlib>
@@ -14,7 +12,7 @@
 
 namespace {
 
-const char* const expected = "heed::transpose: there is no axis 3 in ℝ^{2×6×3}";
+const char* const expected = "heed::MultiHeadAttention: x is ℝ^{2×6×3}, but its last size must be d_in = 4";
 volatile std::sig_atomic_t calls = 0;
 
 void unused(const char*) { std::_Exit(2); }
@@ -30,6 +28,8 @@ int main() {
   if (heed::set_error_handler(unused) != nullptr) return 4;
   if (heed::set_error_handler(returning) != unused) return 5;
   std::signal(SIGABRT, on_abort);
-  heed::transpose(x, 1, 3);
+  heed::Generator rng(1);
+  const heed::MultiHeadAttention attention({.d_in = 4, .d_out = 2, .context_length = 6}, rng);
+  attention(x, rng, heed::key_lengths({6, 4}));
   return 6;  // the call came back
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 using heed::Generator;
@@ -68,7 +69,7 @@ TEMPLATE_TEST_CASE("a score is scaled, then biased, then hidden", "[attention][c
   using T = TestType;
   constexpr T inf = std::numeric_limits<T>::infinity();
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
-  const heed::Pair at{1, 2, 3, 4, 3};
+  const heed::modifiers::Pair at{1, 2, 3, 4, 3};
   Tensor<T, 2> bias = support::filled(Shape<2>(4, 5), T(0.5));
   Tensor<bool, 2> mask = support::filled(Shape<2>(4, 5), true);
   const auto both = compose<T>(heed::mask(mask), heed::bias(bias), heed::scale(2), heed::bias(bias));
@@ -191,4 +192,12 @@ TEMPLATE_TEST_CASE("any composition at hostile sizes agrees with the loops", "[a
         CHECK(support::worst(weights, truth.weights, truth.weight_bound) <= 1);
         CHECK(same_bits(lse, weights_lse));
       }
+}
+
+TEST_CASE("a scale that overflows the scalar type is refused", "[attention][composition]") {
+  const heed::detail::AttentionSizes sizes{"heed::f", 2, 1, 1, 1, 2, 2, 3};
+  using Scaled = heed::detail::Composition<float, heed::modifiers::Scale>;
+  CHECK_THROWS_AS(Scaled(sizes, heed::scale(1e300)), std::invalid_argument);
+  CHECK_NOTHROW(Scaled(sizes, heed::scale(1e38)));
+  CHECK_NOTHROW(heed::detail::Composition<double, heed::modifiers::Scale>(sizes, heed::scale(1e300)));
 }

@@ -18,12 +18,12 @@ void second_handler(const char*) {}
 
 TEST_CASE("a ShapeError can be caught as std::invalid_argument", "[core][error]") {
   STATIC_REQUIRE(std::is_base_of_v<std::invalid_argument, heed::ShapeError>);
-  CHECK_THROWS_AS(heed::detail::fail_shape("sizes"), std::invalid_argument);
+  CHECK_THROWS_AS(heed::detail::fail_shape({"sizes"}), std::invalid_argument);
 }
 
 TEST_CASE("an error carries its message unchanged", "[core][error]") {
-  CHECK(shape_error([] { heed::detail::fail_shape("heed::f: x is ℝ^{2×3}"); }) == "heed::f: x is ℝ^{2×3}");
-  CHECK(value_error([] { heed::detail::fail_value("heed::f: p is 2"); }) == "heed::f: p is 2");
+  CHECK(shape_error([] { heed::detail::fail_shape({"heed::f: x is ℝ^{2×3}"}); }) == "heed::f: x is ℝ^{2×3}");
+  CHECK(value_error([] { heed::detail::fail_value({"heed::f: p is 2"}); }) == "heed::f: p is 2");
 }
 
 TEST_CASE("set_error_handler returns the handler before, none at first", "[core][error]") {
@@ -36,7 +36,7 @@ TEST_CASE("set_error_handler returns the handler before, none at first", "[core]
 TEST_CASE("with exceptions an error is thrown and the handler is left alone", "[core][error]") {
   static int calls = 0;
   const heed::ErrorHandler before = heed::set_error_handler([](const char*) { ++calls; });
-  CHECK_THROWS_AS(heed::detail::fail_shape("sizes"), heed::ShapeError);
+  CHECK_THROWS_AS(heed::detail::fail_shape({"sizes"}), heed::ShapeError);
   heed::set_error_handler(before);
   CHECK(calls == 0);
 }

@@ -228,3 +228,18 @@ TEMPLATE_TEST_CASE("an output with fewer elements than indices is refused by nam
   CHECK(value_error([&] { check_output("heed::f", "out", broadcast, "bias", far); }) == message);
   CHECK_NOTHROW(check_output("heed::f", "out", TensorView<TestType, 2>(x)));
 }
+
+TEST_CASE("strides that do not nest are refused rather than searched for ever", "[core][overlap]") {
+  // All strides are multiples of 32 bytes and the views lie 16 bytes apart, so they share nothing, but with elements of
+  // two sizes only a search over nearly all of the 30⁸ pairs would show it.
+  std::vector<double> memory(200'000);
+  const TensorView<double, 4> a(memory.data(), Shape<4>(30, 30, 30, 30), {620, 436, 256, 180});
+  const TensorView<float, 4> b(reinterpret_cast<float*>(memory.data() + 20'002), Shape<4>(30, 30, 30, 30),
+                               {1232, 880, 504, 360});
+  CHECK(shares_elements(a, b));
+  const TensorView<float, 4> c(reinterpret_cast<float*>(memory.data()) + 40'004, Shape<4>(30, 30, 30, 30),
+                               {1240, 872, 512, 360});
+  const TensorView<float, 4> d(reinterpret_cast<float*>(memory.data()) + 1, Shape<4>(30, 30, 30, 30),
+                               {1232, 880, 504, 360});
+  CHECK(!shares_elements(c, d));  // elements of one size: parity tells at once
+}

@@ -231,3 +231,23 @@ TEMPLATE_TEST_CASE("fill writes every element", "[core][tensor]", float, double)
   x.fill(TestType(7));
   CHECK(elements(x) == std::vector<TestType>(24, TestType(7)));
 }
+
+TEMPLATE_TEST_CASE("assignment between equal shapes copies in place", "[core][tensor]", float, double) {
+  auto x = numbered<TestType>(2, 3);
+  Tensor<TestType, 2> y(2, 3);
+  const TensorView<TestType, 2> seen = y;
+  y = x;
+  CHECK(y.data() == seen.data());
+  CHECK(seen(1, 2) == x(1, 2));
+  x(0, 0) = 42;
+  CHECK(seen(0, 0) != 42);
+
+  const auto& itself = y;
+  y = itself;
+  CHECK(y.data() == seen.data());
+  CHECK(seen(1, 2) == x(1, 2));
+
+  y = numbered<TestType>(3, 2);  // the same number of elements in another shape
+  CHECK(y.shape() == Shape<2>(3, 2));
+  CHECK(elements(y) == elements(numbered<TestType>(3, 2)));
+}

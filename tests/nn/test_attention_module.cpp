@@ -18,8 +18,8 @@ using namespace module_tests;
 
 namespace {
 
-// The four lines of a user, where only the name of the module changes: a macro, because no function takes that. Then the
-// same in double.
+// The four lines of a user, where only the name of the module changes: a macro, because no function takes that. Then
+// the same in double.
 #define HEED_TEST_PROGRAM(Module)                                                                               \
   [](const heed::Tensor<float, 3>& batch) {                                                                     \
     heed::AttentionConfig config{                                                                               \

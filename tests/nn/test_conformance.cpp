@@ -275,6 +275,32 @@ TEMPLATE_LIST_TEST_CASE("the parameters of every module are all there is to it",
   CHECK(equal(module(x), other(x)));
 }
 
+TEMPLATE_LIST_TEST_CASE("no call of a module writes over its parameters", "[nn][conformance]", Modules) {
+  using T = typename TestType::value_type;
+  auto module = made<TestType>();
+  const auto x = random_tensor<T>(1, 1, 5);
+  const Index heads = module.num_heads();
+  heed::Tensor<T, 2> out(1, module.d_out());
+  heed::Generator rng(9);
+  for (const auto& parameter : module.parameters()) {
+    INFO(parameter.name);
+    const std::vector<T> before(parameter.value.begin(), parameter.value.end());
+    const Index size = static_cast<Index>(parameter.value.size());
+    T* const last = parameter.value.data() + size;
+    if (size >= module.d_out()) {
+      const auto inside = heed::view(last - module.d_out(), {Index{1}, module.d_out()});
+      CHECK(says(error_of([&] { module.into(inside, x, rng); }), TestType::name, "out", "share", "parameter"));
+    }
+    const auto lse = heed::view(last - heads, {heads, Index{1}});
+    CHECK(
+        says(error_of([&] { module.into(out, x, rng, heed::logsumexp(lse)); }), TestType::name, "logsumexp", "share"));
+    CHECK(says(error_of([&] { module.weights(x, rng, heed::logsumexp(lse)); }), TestType::name, "logsumexp", "share"));
+    CHECK(std::equal(before.begin(), before.end(), parameter.value.begin()));
+  }
+  CHECK(all_equal_to(out, 0));
+  CHECK(same_state(rng, heed::Generator(9)));
+}
+
 TEMPLATE_LIST_TEST_CASE("a copy of a module is a module of its own", "[nn][conformance]", Modules) {
   using T = typename TestType::value_type;
   auto module = made<TestType>();

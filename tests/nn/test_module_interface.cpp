@@ -5,8 +5,10 @@
 #include <heed/nn/causal_attention.hpp>
 #include <heed/nn/multi_head_attention.hpp>
 #include <heed/nn/multi_head_attention_wrapper.hpp>
+#include <heed/nn/self_attention_v1.hpp>
 #include <heed/nn/self_attention_v2.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -285,4 +287,63 @@ TEMPLATE_TEST_CASE("an output of a module shares no element with what the call r
   const auto one_row_again = heed::view(out.data(), {6, 6}, {0, 1});
   CHECK(says(error_of([&] { module.into(one_row_again, x, rng); }), TestType::name, "out"));
   CHECK(all_equal_to(out, 0));
+}
+
+TEMPLATE_TEST_CASE("an output of a module may not lie in its parameters", "[nn][module_interface]",
+                   heed::SelfAttention_v1<float>, heed::SelfAttention_v2<float>, heed::CausalAttention<float>,
+                   heed::MultiHeadAttentionWrapper<float>, heed::MultiHeadAttention<float>) {
+  heed::Generator seed(41);
+  TestType module({.d_in = 6, .d_out = 6, .context_length = 6, .dropout = 0.5, .num_heads = 1, .qkv_bias = true}, seed);
+  const auto x = random_tensor<float>(1, 6, 6);
+  heed::Tensor<float, 2> out(6, 6);
+  heed::Generator rng(5);
+  for (const auto& parameter : module.parameters()) {
+    const std::vector<float> before(parameter.value.begin(), parameter.value.end());
+    const auto in_it = heed::view(parameter.value.data(), {1, 6});
+    CHECK(says(error_of([&] { module.into(out, x, rng, heed::logsumexp(in_it)); }), "logsumexp", "parameter"));
+    if (parameter.value.size() == 36) {
+      const auto all_of_it = heed::view(parameter.value.data(), {6, 6});
+      CHECK(says(error_of([&] { module.into(all_of_it, x, rng); }), "out", "parameter"));
+    }
+    CHECK(std::equal(before.begin(), before.end(), parameter.value.begin()));
+  }
+  CHECK(all_equal_to(out, 0));
+  CHECK(same_state(rng, heed::Generator(5)));
+}
+
+TEST_CASE("a layer replaced by one of another size is refused before anything is drawn", "[nn][module_interface]") {
+  heed::Generator seed(41);
+  const heed::Linear<float> wide(5, 9, true, seed), odd(4, 6, true, seed);
+  const auto x = random_tensor<float>(1, 6, 5);
+  heed::Tensor<float, 2> lse(3, 6);
+  heed::Generator rng(5);
+  const auto refused = [&](const auto& module, const char* layer, const char* shape) {
+    return says(shape_error_of([&] { module(x, rng, heed::logsumexp(lse)); }), module.name, layer, shape) &&
+           all_equal_to(lse, 0) && same_state(rng, heed::Generator(5));
+  };
+  auto module = multi_head();
+  module.out_proj() = wide;
+  CHECK(refused(module, "out_proj", "ℝ^{9×5}"));
+  module = multi_head();
+  module.W_value() = wide;
+  CHECK(refused(module, "W_value", "ℝ^{9×5}"));
+  module.W_value() = odd;
+  CHECK(refused(module, "W_value", "ℝ^{6×4}"));
+
+  heed::MultiHeadAttentionWrapper<float> wrapper(small_config(), seed);
+  heed::AttentionConfig other = small_config();
+  other.d_out = 4;
+  wrapper.head(1).W_key() = odd;
+  CHECK(refused(wrapper, "W_key", "ℝ^{6×4}"));
+  wrapper.head(1) = heed::CausalAttention<float>(other, seed);
+  CHECK(refused(wrapper, "head", "4"));
+}
+
+TEST_CASE("dropout given as a modifier draws as a random source does", "[nn][module_interface]") {
+  heed::Generator seed(41);
+  const heed::MultiHeadAttentionWrapper<float> wrapper(small_config(), seed);
+  const auto x = random_tensor<float>(1, 2, 6, 5);
+  heed::Generator a(5), b(5);
+  CHECK(equal(wrapper(x, a), wrapper(x, heed::dropout(0.5, b))));
+  CHECK(same_state(a, b));
 }

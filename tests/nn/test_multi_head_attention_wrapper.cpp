@@ -148,3 +148,35 @@ TEST_CASE("MultiHeadAttentionWrapper names itself when a sentence is too long", 
   CHECK(says(shape_error_of([&] { both.wrapper(heed::Tensor<float, 2>(8, 5)); }), "heed::MultiHeadAttentionWrapper",
              "x is ℝ^{8×5}", "context_length = 7"));
 }
+
+TEST_CASE("a Generator given by a dropout modifier drops as a random source does",
+          "[nn][multi_head_attention_wrapper]") {
+  const auto both = wrapper_and_heads<float>();
+  const auto x = random_tensor<float>(1, 3, 6, 5);
+  heed::Generator source(4), of_modifier(4);
+  CHECK(equal(both.wrapper(x, heed::dropout(0.5, of_modifier)), both.wrapper(x, source)));
+  CHECK(same_state(source, of_modifier));
+}
+
+TEST_CASE("MultiHeadAttentionWrapper has the heads it counts and no others", "[nn][multi_head_attention_wrapper]") {
+  auto wrapper = wrapper_and_heads<float>().wrapper;
+  CHECK(shape_error_of([&] { wrapper.head(2); }) == "no error");
+  CHECK(says(shape_error_of([&] { wrapper.head(3); }), "heed::MultiHeadAttentionWrapper", "no head 3"));
+  CHECK(
+      says(shape_error_of([&] { std::as_const(wrapper).head(-1); }), "heed::MultiHeadAttentionWrapper", "no head -1"));
+}
+
+TEST_CASE("a head that is replaced must keep its sizes", "[nn][multi_head_attention_wrapper]") {
+  auto wrapper = wrapper_and_heads<float>().wrapper;
+  const auto x = random_tensor<float>(1, 6, 5);
+  heed::AttentionConfig config = small_config();
+  heed::Generator rng(1);
+  const auto before = wrapper(x);
+  wrapper.head(1) = heed::CausalAttention<float>(config, rng);
+  const auto after = wrapper(x);
+  CHECK(equal(heed::slice(after, 1, 0, 6), heed::slice(before, 1, 0, 6)));
+  CHECK_FALSE(equal(heed::slice(after, 1, 6, 12), heed::slice(before, 1, 6, 12)));
+  config.d_out = 7;
+  wrapper.head(1) = heed::CausalAttention<float>(config, rng);
+  CHECK(says(shape_error_of([&] { wrapper(x); }), "heed::MultiHeadAttentionWrapper", "7", "6"));
+}

@@ -75,3 +75,18 @@ TEST_CASE("a module computes with the layers it hands out", "[nn][query_key_valu
   CHECK(equal(module(tokens), heed::Tensor<float, 2>{{10, 100}, {10, 100}}));
   STATIC_REQUIRE(same<decltype(std::as_const(module).W_key()), const heed::Linear<float>&>);
 }
+
+TEST_CASE("a layer that is replaced must keep its sizes", "[nn][query_key_value]") {
+  heed::Generator rng(9);
+  heed::CausalAttention<float> module(small_config(), rng);
+  const auto x = random_tensor<float>(1, 4, 5);
+  const auto before = module(x);
+  module.W_key() = heed::Linear<float>(5, 6, false, rng);
+  CHECK_FALSE(equal(module(x), before));
+  const heed::Generator drawn = rng;
+  module.W_key() = heed::Linear<float>(6, 5, true, rng);
+  rng = drawn;
+  CHECK(says(shape_error_of([&] { module(x, rng); }), "heed::CausalAttention", "W_key is ℝ^{5×6}", "ℝ^{6×5}"));
+  CHECK(says(shape_error_of([&] { module.weights(x, rng); }), "heed::CausalAttention", "W_key"));
+  CHECK(same_state(rng, drawn));
+}

@@ -42,7 +42,7 @@ template <class M>
 using Bound = decltype(std::declval<const M&>().bind(std::declval<const AttentionSizes&>()));
 
 template <class BoundModifier, class T>
-concept ChangesWeights = requires(const BoundModifier& m, T weight, const Pair& at) {
+concept ChangesWeights = requires(const BoundModifier& m, T weight, const modifiers::Pair& at) {
   m.keep(weight, at);
 };
 
@@ -55,10 +55,14 @@ class Composition {
  public:
   /// Checks every modifier against the problem; throws before anything is written or drawn.
   explicit Composition(const AttentionSizes& sizes, const M&... modifiers)
-      : sizes_(sizes), scale_(1 / std::sqrt(static_cast<double>(sizes.d))), bound_(modifiers.bind(sizes)...) {
+      : sizes_(sizes),
+        scale_(static_cast<T>(1 / std::sqrt(static_cast<double>(sizes.d)))),
+        bound_(modifiers.bind(sizes)...) {
     each([&](const auto& m) {
-      if constexpr (requires { m.scale(); }) scale_ = m.scale();
+      if constexpr (requires { m.scale(); }) scale_ = static_cast<T>(m.scale());
     });
+    if (!std::isfinite(scale_))
+      fail_value({sizes.function, ": the scale is too large for the scalar type of the tensors"});
   }
 
   const AttentionSizes& sizes() const { return sizes_; }
@@ -82,9 +86,9 @@ class Composition {
   }
 
   /// The final score of a pair from q·k; −inf exactly where the pair is hidden.
-  T score(T product, const Pair& at) const {
+  T score(T product, const modifiers::Pair& at) const {
     constexpr T hidden = -std::numeric_limits<T>::infinity();
-    T score = product * static_cast<T>(scale_);
+    T score = product * scale_;
     bool visible = true;
     each([&](const auto& m) {
       if constexpr (requires { m.score(score, at); }) {
@@ -102,7 +106,7 @@ class Composition {
   static constexpr bool changes_weights = (ChangesWeights<Bound<M>, T> || ...);
 
   /// The weight after dropout.
-  T keep(T weight, const Pair& at) const {
+  T keep(T weight, const modifiers::Pair& at) const {
     each([&](const auto& m) {
       if constexpr (requires { m.keep(weight, at); }) weight = m.keep(weight, at);
     });
@@ -147,7 +151,7 @@ class Composition {
   }
 
   AttentionSizes sizes_;
-  double scale_;
+  T scale_;
   std::tuple<Bound<M>...> bound_;
 };
 

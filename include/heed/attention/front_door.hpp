@@ -29,8 +29,9 @@ template <class T, int R, class Composition, class... Inputs>
 void check_outputs(const char* function, const TensorView<T, R>& out, const Composition& composition,
                    const Inputs&... named_inputs) {
   const auto check = [&](const char* name, const auto& output) {
+    check_output(function, name, output);
     const auto against = [&](const char* input_name, const auto& input) {
-      check_output(function, name, output, input_name, input);
+      check_apart(function, name, output, input_name, input);
     };
     (against(named_inputs.name, named_inputs.view), ...);
     composition.each_input(against);
@@ -39,8 +40,8 @@ void check_outputs(const char* function, const TensorView<T, R>& out, const Comp
   composition.each_output([&](const char* name, const auto& output) {
     check(name, output);
     if (shares_elements(output, out))
-      fail_value(std::string(function) + ": the outputs " + name + " " + to_string(output.shape()) + " and out " +
-                 to_string(out.shape()) + " share elements");
+      fail_value({function, ": the outputs ", name, " ", to_string(output.shape()), " and out ", to_string(out.shape()),
+                  " share elements"});
   });
 }
 

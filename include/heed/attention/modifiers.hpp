@@ -17,12 +17,6 @@
 
 namespace heed {
 
-/// One score: query i and key j of batch b and query head h. The query stands at `position` among the keys.
-struct Pair {
-  Index b, h, i, j;
-  Index position;
-};
-
 /// The types behind the functions below. A modifier changes one thing about an attention; it refers to its arguments
 /// until the call ends and does not own them.
 ///
@@ -50,6 +44,12 @@ struct Lengths;
 struct DropoutChoice;
 struct LogSumExpTarget;
 
+/// One score: query i and key j of batch b and query head h. The query stands at `position` among the keys.
+struct Pair {
+  Index b, h, i, j;
+  Index position;
+};
+
 /// Base of every modifier: it marks the type as one.
 struct Modifier {};
 
@@ -58,7 +58,7 @@ struct Scale : Modifier {
 
   explicit Scale(double scale_factor) : factor(scale_factor) {
     if (!std::isfinite(factor))
-      detail::fail_value("heed::scale: the scale must be finite, got " + std::to_string(factor));
+      detail::fail_value({"heed::scale: the scale must be finite, got ", std::to_string(factor)});
   }
   double scale() const { return factor; }
   Scale bind(const detail::AttentionSizes&) const { return *this; }
@@ -97,14 +97,14 @@ struct KeyLengths : Modifier {
   }
   KeyLengths bind(const detail::AttentionSizes& sizes) const {
     const auto refuse = [&](const std::string& why) {
-      detail::fail_shape(std::string(sizes.function) + ": key_lengths is " + to_string(lengths.shape()) + why);
+      detail::fail_shape({sizes.function, ": key_lengths is ", to_string(lengths.shape()), why});
     };
     if (lengths.size() != sizes.b)
-      refuse(", but there must be one for each of " + std::to_string(sizes.b) + " in the batch");
+      refuse(detail::joined({", but there must be one for each of ", std::to_string(sizes.b), " in the batch"}));
     for (Index b = 0; b < sizes.b; ++b) {
       if (std::cmp_less(lengths[b], 0) || std::cmp_greater(lengths[b], sizes.s))
-        refuse(" with the length " + std::to_string(lengths[b]) + ", which is not in [0, " + std::to_string(sizes.s) +
-               "], the number of keys");
+        refuse(detail::joined({" with the length ", std::to_string(lengths[b]), ", which is not in [0, ",
+                               std::to_string(sizes.s), "], the number of keys"}));
     }
     return *this;
   }
@@ -169,7 +169,7 @@ struct Dropout : Modifier {
 
   Dropout(double probability, Source random_source) : p(probability), source(random_source) {
     if (!(p >= 0 && p <= 1))
-      detail::fail_value("heed::dropout: the probability must lie in [0, 1], got " + std::to_string(p));
+      detail::fail_value({"heed::dropout: the probability must lie in [0, 1], got ", std::to_string(p)});
   }
 
   /// At p = 0 and p = 1 nothing is drawn, as in PyTorch.
@@ -204,8 +204,8 @@ struct LogSumExp : Modifier {
     const TensorView<T, 3> lifted = detail::lift<3>(target);
     const Shape<3> expected(sizes.b, sizes.h, sizes.t);
     if (lifted.shape() != expected)
-      detail::fail_shape(std::string(sizes.function) + ": logsumexp is " + to_string(target.shape()) +
-                         ", but the rows are " + detail::callers_shape(sizes, expected));
+      detail::fail_shape({sizes.function, ": logsumexp is ", to_string(target.shape()), ", but the rows are ",
+                          detail::callers_shape(sizes, expected)});
     return {lifted, target};
   }
 

@@ -52,8 +52,8 @@ TensorView<T, 4> broadcast_to_scores(const AttentionSizes& sizes, const char* na
   for (int axis = 0; axis < 4; ++axis) {
     if (lifted.shape()[axis] == target[axis]) continue;
     if (lifted.shape()[axis] != 1)
-      fail_shape(std::string(sizes.function) + ": " + name + " is " + to_string(v.shape()) +
-                 ", which does not broadcast to the scores " + callers_shape(sizes, target));
+      fail_shape({sizes.function, ": ", name, " is ", to_string(v.shape()), ", which does not broadcast to the scores ",
+                  callers_shape(sizes, target)});
     strides[static_cast<std::size_t>(axis)] = 0;
   }
   return {lifted.data(), target, strides};
@@ -64,7 +64,7 @@ template <int R>
 AttentionSizes checked_sizes(const char* function, const Shape<R>& q, const Shape<R>& k) {
   static_assert(R >= 2 && R <= 4, "heed: attention takes tensors of rank 2, 3 or 4");
   const auto refuse = [&](const std::string& why) {
-    fail_shape(std::string(function) + ": q is " + to_string(q) + " and k is " + to_string(k) + ", but " + why);
+    fail_shape({function, ": q is ", to_string(q), " and k is ", to_string(k), ", but ", why});
   };
   AttentionSizes sizes{function, R, 1, 1, 1, q[R - 2], k[R - 2], q[R - 1]};
   if (k[R - 1] != sizes.d) refuse("their last sizes must be equal");
@@ -73,8 +73,8 @@ AttentionSizes checked_sizes(const char* function, const Shape<R>& q, const Shap
     sizes.h = q[R - 3];
     sizes.g = k[R - 3];
     if (sizes.g == 0 ? sizes.h != 0 : sizes.h % sizes.g != 0)
-      refuse("the " + std::to_string(sizes.h) + " query heads are not a multiple of the " + std::to_string(sizes.g) +
-             " key heads");
+      refuse(joined({"the ", std::to_string(sizes.h), " query heads are not a multiple of the ",
+                     std::to_string(sizes.g), " key heads"}));
   }
   if constexpr (R == 4) {
     sizes.b = q[0];
@@ -89,14 +89,13 @@ void check_values(const char* function, const Shape<R>& k, const Shape<R>& v) {
   Shape<R> expected = k;
   expected[R - 1] = v[R - 1];
   if (v != expected || v[R - 1] == 0)
-    fail_shape(std::string(function) + ": v is " + to_string(v) +
-               ", but all its sizes except a last one of at least 1 must be those of k " + to_string(k));
+    fail_shape({function, ": v is ", to_string(v),
+                ", but all its sizes except a last one of at least 1 must be those of k ", to_string(k)});
 }
 
 template <int R>
 void check_output_shape(const char* function, const Shape<R>& out, const Shape<R>& expected) {
-  if (out != expected)
-    fail_shape(std::string(function) + ": out is " + to_string(out) + ", but the result is " + to_string(expected));
+  if (out != expected) fail_shape({function, ": out is ", to_string(out), ", but the result is ", to_string(expected)});
 }
 
 }  // namespace heed::detail

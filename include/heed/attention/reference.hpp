@@ -19,8 +19,8 @@ using PlainMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 template <class T>
 using PlainRow = Eigen::Matrix<T, 1, Eigen::Dynamic>;
 
-/// Scores ℝ^{s} of one row → softmax. Hidden keys (−inf) get exactly 0, and so does a row that sees none. Returns log Σ
-/// exp(score).
+/// Scores ℝ^{s} of one row → softmax. Hidden keys (−inf) get exactly 0, even beside a NaN, and so does a row that sees
+/// none. Returns log Σ exp(score).
 template <class T>
 T softmax_in_place(PlainRow<T>& row) {
   constexpr T hidden = -std::numeric_limits<T>::infinity();
@@ -32,7 +32,7 @@ T softmax_in_place(PlainRow<T>& row) {
     sum += score;
   }
   if (sum == 0) return hidden;
-  row /= sum;
+  for (T& weight : row) weight = weight == 0 ? T(0) : weight / sum;  // 0 / NaN is not 0
   return largest + std::log(sum);
 }
 
@@ -54,14 +54,12 @@ void for_each_weight_row(const TensorView<const T, 4>& q, const TensorView<const
       row.setZero();
       for (Index c = 0; c < sizes.d; ++c) row += q(b, h, i, c) * keys.row(c);
       for (Index j = 0; j < sizes.s; ++j) {
-        row(j) = j < length ? composition.score(row(j), Pair{b, h, i, j, i + offset}) : hidden;
+        row(j) = j < length ? composition.score(row(j), modifiers::Pair{b, h, i, j, i + offset}) : hidden;
         visible(j) = row(j) != hidden;
       }
       composition.write_logsumexp(b, h, i, softmax_in_place(row));
-      for (Index j = 0; j < sizes.s; ++j)
-        if (!visible(j)) row(j) = 0;  // where a score is NaN so is the sum, and 0 / NaN is not 0
       if constexpr (Composition::changes_weights) {
-        for (Index j = 0; j < sizes.s; ++j) row(j) = composition.keep(row(j), Pair{b, h, i, j, i + offset});
+        for (Index j = 0; j < sizes.s; ++j) row(j) = composition.keep(row(j), modifiers::Pair{b, h, i, j, i + offset});
       }
       use(b, h, i, row, visible);
     }

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace heed {
 
@@ -31,13 +33,23 @@ template <class Error>
   throw Error(message);
 #else
   if (const ErrorHandler handler = error_handler.load()) handler(message.c_str());
-  std::fputs((message + '\n').c_str(), stderr);
+  std::fprintf(stderr, "%s\n", message.c_str());
   std::abort();
 #endif
 }
 
-[[noreturn]] inline void fail_shape(const std::string& message) { fail<ShapeError>(message); }
-[[noreturn]] inline void fail_value(const std::string& message) { fail<std::invalid_argument>(message); }
+/// Never inlined: a message is built on the way out, and GCC 12 sees out-of-bounds copies in inlined string sums
+/// (-Warray-bounds at -O2, GCC bug 105651).
+[[gnu::noinline, gnu::cold]] inline std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
+[[noreturn]] inline void fail_shape(std::initializer_list<std::string_view> parts) { fail<ShapeError>(joined(parts)); }
+[[noreturn]] inline void fail_value(std::initializer_list<std::string_view> parts) {
+  fail<std::invalid_argument>(joined(parts));
+}
 
 }  // namespace detail
 

@@ -18,8 +18,10 @@ struct Term {
 };
 
 /// Whether Σ step·x = target has a solution. Terms are sorted by step, largest first. Layouts nest (a row is longer
-/// than its elements), so that one or two values of each unknown survive the bounds and the search is short.
-inline bool reaches(const Term* term, const Term* end, std::int64_t target) {
+/// than its elements), so that one or two values of each unknown survive the bounds and the search is short. Strides
+/// that do not nest could take for ever: after `steps_left` trials the answer is yes, which refuses rather than
+/// corrupts.
+inline bool reaches(const Term* term, const Term* end, std::int64_t target, int& steps_left) {
   if (target < 0) return false;
   if (term == end) return target == 0;
   std::int64_t rest = 0;
@@ -32,7 +34,7 @@ inline bool reaches(const Term* term, const Term* end, std::int64_t target) {
   const std::int64_t least = target > rest ? (target - rest + term->step - 1) / term->step : 0;
   const std::int64_t most = std::min(term->last, target / term->step);
   for (std::int64_t x = least; x <= most; ++x)
-    if (reaches(term + 1, end, target - x * term->step)) return true;
+    if (--steps_left < 0 || reaches(term + 1, end, target - x * term->step, steps_left)) return true;
   return false;
 }
 
@@ -58,10 +60,12 @@ class OverlapEquation {
   bool has_solution(std::int64_t distance) {
     std::sort(terms_.begin(), terms_.begin() + static_cast<std::ptrdiff_t>(count_),
               [](const Term& a, const Term& b) { return a.step > b.step; });
-    return reaches(terms_.data(), terms_.data() + count_, distance + shift_);
+    int steps_left = most_steps;
+    return reaches(terms_.data(), terms_.data() + count_, distance + shift_, steps_left);
   }
 
  private:
+  static constexpr int most_steps = 100'000;   // about 10 ms; nested layouts need tens
   static constexpr std::size_t capacity = 20;  // two views of rank 8, and the bytes of an element of each
 
   std::array<Term, capacity> terms_{};
@@ -74,15 +78,21 @@ template <class A, int RA, class B, int RB>
 bool shares_elements(const TensorView<A, RA>& a, const TensorView<B, RB>& b) {
   static_assert(RA <= 8 && RB <= 8);
   if (a.size() == 0 || b.size() == 0) return false;
+  const auto address = [](const auto* p) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(p)); };
+  std::int64_t distance = address(b.data()) - address(a.data());
+  // Elements of one size that lie on one grid are counted whole, which rules out most distances at once; else in bytes.
+  const bool on_one_grid = sizeof(A) == sizeof(B) && distance % static_cast<std::int64_t>(sizeof(A)) == 0;
+  const auto size_of_a = on_one_grid ? 1 : static_cast<std::int64_t>(sizeof(A));
+  const auto size_of_b = on_one_grid ? 1 : static_cast<std::int64_t>(sizeof(B));
+  if (on_one_grid) distance /= static_cast<std::int64_t>(sizeof(A));
   OverlapEquation equation;
   for (int axis = 0; axis < RA; ++axis)
-    equation.add(a.strides()[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(A)), a.shape()[axis]);
+    equation.add(a.strides()[static_cast<std::size_t>(axis)] * size_of_a, a.shape()[axis]);
   for (int axis = 0; axis < RB; ++axis)
-    equation.add(-b.strides()[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(B)), b.shape()[axis]);
-  equation.add(1, sizeof(A));
-  equation.add(-1, sizeof(B));
-  const auto address = [](const auto* p) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(p)); };
-  return equation.has_solution(address(b.data()) - address(a.data()));
+    equation.add(-b.strides()[static_cast<std::size_t>(axis)] * size_of_b, b.shape()[axis]);
+  equation.add(1, size_of_a);
+  equation.add(-1, size_of_b);
+  return equation.has_solution(distance);
 }
 
 /// Whether two indices of one view name the same memory, as in a broadcast view.
@@ -109,18 +119,25 @@ bool shares_own_elements(const TensorView<T, R>& v) {
 template <class T, int R>
 void check_output(const char* function, const char* name, const TensorView<T, R>& output) {
   if (shares_own_elements(output))
-    fail_value(std::string(function) + ": several indices of the output " + name + " " + to_string(output.shape()) +
-               " share one element");
+    fail_value(
+        {function, ": several indices of the output ", name, " ", to_string(output.shape()), " share one element"});
 }
 
 /// Refuses an output that shares an element with an input.
 template <class T, int R, class U, int S>
+void check_apart(const char* function, const char* name, const TensorView<T, R>& output, const char* input_name,
+                 const TensorView<U, S>& input) {
+  if (shares_elements(output, input))
+    fail_value({function, ": the output ", name, " ", to_string(output.shape()), " shares elements with the input ",
+                input_name, " ", to_string(input.shape())});
+}
+
+/// Both of the above.
+template <class T, int R, class U, int S>
 void check_output(const char* function, const char* name, const TensorView<T, R>& output, const char* input_name,
                   const TensorView<U, S>& input) {
   check_output(function, name, output);
-  if (shares_elements(output, input))
-    fail_value(std::string(function) + ": the output " + name + " " + to_string(output.shape()) +
-               " shares elements with the input " + input_name + " " + to_string(input.shape()));
+  check_apart(function, name, output, input_name, input);
 }
 
 }  // namespace heed::detail

@@ -11,6 +11,7 @@
 #include <ostream>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace heed {
 namespace detail {
@@ -66,14 +67,16 @@ void print_brackets(std::ostream& out, const TensorView<T, R>& v, std::size_t wi
   out << '[';
   bool first = true;
   const auto separate = [&] {
-    if (!first) out << (R == 1 ? " " : std::string(static_cast<std::size_t>(R) - 1, '\n') + indent);
-    first = false;
+    if (!std::exchange(first, false)) {
+      if (R > 1) out << std::string(static_cast<std::size_t>(R) - 1, '\n');
+      out << (R > 1 ? indent : " ");
+    }
   };
   const auto show = [&](Index i) {
     separate();
     if constexpr (R == 1) {
       const std::string number = printed_number(v[i]);
-      out << std::string(width - number.size(), ' ') + number;
+      out << std::string(width - number.size(), ' ') << number;
     } else {
       print_brackets(out, v[i], width, indent + ' ');
     }

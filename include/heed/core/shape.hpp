@@ -17,6 +17,7 @@ namespace heed {
 
 /// Sizes, positions and strides, in elements; 64 bits on 64-bit machines, so a tensor of more than 2^31 elements works.
 using Index = Eigen::Index;
+static_assert(sizeof(Index) >= sizeof(void*), "heed needs EIGEN_DEFAULT_DENSE_INDEX_TYPE to be as wide as a pointer");
 
 /// An integer that counts something: any integral type except bool.
 template <class I>
@@ -71,10 +72,12 @@ inline std::string to_string(std::span<const Index> shape) {
   std::string text = "ℝ^{";
   const char* separator = "";
   for (const Index size : shape) {
-    text += separator + std::to_string(size);
+    text += separator;
+    text += std::to_string(size);
     separator = "×";
   }
-  return text + "}";
+  text += '}';
+  return text;
 }
 
 namespace detail {
@@ -103,12 +106,12 @@ constexpr Strides<R> row_major_strides(const Shape<R>& shape) {
 template <int R>
 void check_sizes(const char* function, const Shape<R>& shape) {
   for (const Index size : shape)
-    if (size < 0) fail_shape(std::string(function) + ": sizes must not be negative, got " + to_string(shape));
+    if (size < 0) fail_shape({function, ": sizes must not be negative, got ", to_string(shape)});
   Index count = 1;
   for (const Index size : shape) {
     if (size == 0) continue;
     if (count > std::numeric_limits<Index>::max() / size)
-      fail_shape(std::string(function) + ": " + to_string(shape) + " has more elements than a heed::Index can count");
+      fail_shape({function, ": ", to_string(shape), " has more elements than a heed::Index can count"});
     count *= size;
   }
 }
@@ -117,7 +120,7 @@ void check_sizes(const char* function, const Shape<R>& shape) {
 template <int R>
 int checked_axis(const char* function, int axis, const Shape<R>& shape) {
   if (axis < -R || axis >= R)
-    fail_shape(std::string(function) + ": there is no axis " + std::to_string(axis) + " in " + to_string(shape));
+    fail_shape({function, ": there is no axis ", std::to_string(axis), " in ", to_string(shape)});
   return axis < 0 ? axis + R : axis;
 }
 

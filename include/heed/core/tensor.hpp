@@ -66,9 +66,15 @@ class Tensor {
   Tensor(const Tensor&) = default;
   Tensor(Tensor&& other) noexcept
       : buffer_(std::move(other.buffer_)), shape_(std::exchange(other.shape_, Shape<R>{})) {}
-  Tensor& operator=(Tensor other) noexcept {
-    std::swap(buffer_, other.buffer_);
-    std::swap(shape_, other.shape_);
+  /// Between equal shapes the elements are copied where they are: views stay valid and nothing is allocated.
+  Tensor& operator=(const Tensor& other) {
+    if (shape_ != other.shape_) return *this = Tensor(other);
+    if (this != &other) std::copy_n(other.data(), size(), data());
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) noexcept {
+    buffer_ = std::move(other.buffer_);
+    shape_ = std::exchange(other.shape_, Shape<R>{});
     return *this;
   }
   ~Tensor() = default;
@@ -132,8 +138,8 @@ class Tensor {
   template <int Depth, class Braces>
   void write_values(const Braces& values, T*& position) const {
     if (static_cast<Index>(values.size()) != shape_[R - Depth])
-      detail::fail_shape("heed::Tensor: the values are ragged: " + std::to_string(values.size()) + " in one place, " +
-                         std::to_string(shape_[R - Depth]) + " expected for " + to_string(shape_));
+      detail::fail_shape({"heed::Tensor: the values are ragged: ", std::to_string(values.size()), " in one place, ",
+                          std::to_string(shape_[R - Depth]), " expected for ", to_string(shape_)});
     if constexpr (Depth == 1) {
       position = std::copy(values.begin(), values.end(), position);
     } else {

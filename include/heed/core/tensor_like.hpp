@@ -51,7 +51,7 @@ template <class T, int R>
 TensorView<T, R> view(T* data, const Shape<R>& shape, const Strides<R>& strides) {
   detail::check_sizes("heed::view", shape);
   if (data == nullptr && detail::element_count(shape) != 0)
-    detail::fail_value("heed::view: the pointer is null, but " + to_string(shape) + " has elements");
+    detail::fail_value({"heed::view: the pointer is null, but ", to_string(shape), " has elements"});
   return {data, shape, strides};
 }
 

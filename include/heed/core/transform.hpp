@@ -33,8 +33,8 @@ auto slice(X&& x, int axis, Index begin, Index end, Index step = 1) {
   auto shape = v.shape();
   auto strides = v.strides();
   if (begin < 0 || begin > end || end > shape[a] || step < 1)
-    detail::fail_shape("heed::slice: [" + std::to_string(begin) + ", " + std::to_string(end) + ") with step " +
-                       std::to_string(step) + " does not lie in axis " + std::to_string(a) + " of " + to_string(shape));
+    detail::fail_shape({"heed::slice: [", std::to_string(begin), ", ", std::to_string(end), ") with step ",
+                        std::to_string(step), " does not lie in axis ", std::to_string(a), " of ", to_string(shape)});
   Index& stride = strides[static_cast<std::size_t>(a)];
   const Index count = end - begin;
   shape[a] = count / step + (count % step != 0 ? 1 : 0);
@@ -52,8 +52,8 @@ auto split_heads(X&& x, Index heads) {
   constexpr int R = rank_of<X>;
   const auto v = detail::view_of(x);
   if (heads < 1 || v.shape()[R - 1] % heads != 0)
-    detail::fail_shape("heed::split_heads: the last size of " + to_string(v.shape()) + " is not a multiple of " +
-                       std::to_string(heads) + " heads");
+    detail::fail_shape({"heed::split_heads: the last size of ", to_string(v.shape()), " is not a multiple of ",
+                        std::to_string(heads), " heads"});
   const Index size = v.shape()[R - 1] / heads;
   Shape<R + 1> shape;
   Strides<R + 1> strides{};
@@ -79,8 +79,8 @@ void copy_into(To&& to, const From& from) {
   const auto target = detail::output_view(std::forward<To>(to));
   const auto source = detail::const_view(from);
   if (target.shape() != source.shape())
-    detail::fail_shape("heed::copy_into: to is " + to_string(target.shape()) + ", but from is " +
-                       to_string(source.shape()));
+    detail::fail_shape(
+        {"heed::copy_into: to is ", to_string(target.shape()), ", but from is ", to_string(source.shape())});
   detail::check_output("heed::copy_into", "to", target, "from", source);
   detail::for_each_element([](auto& out, const auto& in) { out = in; }, target, source);
 }
@@ -97,8 +97,7 @@ Tensor<ScalarOf<X>, rank_of<X>> copy(const X& x) {
 /// ℝ^{…×h×t×d} → ℝ^{…×t×(h·d)}: the heads side by side, the inverse of split_heads. Copies.
 template <TensorLike X>
   requires(rank_of<X> >= 3)
-Tensor < ScalarOf<X>, rank_of<X>
-- 1 > merge_heads(const X& x) {
+auto merge_heads(const X& x) {
   constexpr int R = rank_of<X>;
   const auto source = detail::const_view(x);
   Shape<R - 1> shape;
@@ -124,8 +123,8 @@ Tensor<ScalarOf<First>, rank_of<First> + 1> stack(const First& first, const Rest
   for (int axis = 0; axis < R; ++axis) shape[axis + 1] = views[0].shape()[axis];
   for (const View& v : views)
     if (v.shape() != views[0].shape())
-      detail::fail_shape("heed::stack: all must have one shape, but got " + to_string(views[0].shape()) + " and " +
-                         to_string(v.shape()));
+      detail::fail_shape({"heed::stack: all must have one shape, but got ", to_string(views[0].shape()), " and ",
+                          to_string(v.shape())});
   Tensor<ScalarOf<First>, R + 1> result(shape);
   Index position = 0;
   for (const View& v : views) copy_into(result[position++], v);

@@ -20,12 +20,12 @@ struct AttentionConfig {
 namespace detail {
 
 inline void check_positive(const char* function, const char* field, Index value) {
-  if (value <= 0) fail_shape(std::string(function) + ": " + field + " must be positive, got " + std::to_string(value));
+  if (value <= 0) fail_shape({function, ": ", field, " must be positive, got ", std::to_string(value)});
 }
 
 inline void check_probability(const char* function, const char* field, double value) {
   if (!(value >= 0 && value <= 1))
-    fail_value(std::string(function) + ": " + field + " must lie in [0, 1], got " + std::to_string(value));
+    fail_value({function, ": ", field, " must lie in [0, 1], got ", std::to_string(value)});
 }
 
 // Each returns the config, so that a constructor can check it before its first member draws random numbers.

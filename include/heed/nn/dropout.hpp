@@ -35,7 +35,7 @@ class Dropout {
   Tensor<T, rank_of<X>> operator()(const X& x, Generator& rng) const {
     Tensor<T, rank_of<X>> out = (*this)(x);
     const modifiers::Dropout<Generator&> dropout(p_, rng);
-    for (Index i = 0; i < out.size(); ++i) out.data()[i] = dropout.keep(out.data()[i], Pair{});
+    for (Index i = 0; i < out.size(); ++i) out.data()[i] = dropout.keep(out.data()[i], modifiers::Pair{});
     return out;
   }
 
@@ -51,7 +51,7 @@ class Dropout {
       for (Index h = 0; h < h_size; ++h)
         for (Index i = 0; i < t_size; ++i)
           for (Index j = 0; j < s_size; ++j)
-            elements(b, h, i, j) = dropout.keep(elements(b, h, i, j), Pair{b, h, i, j, i});
+            elements(b, h, i, j) = dropout.keep(elements(b, h, i, j), modifiers::Pair{b, h, i, j, i});
     ++philox.offset;
     return out;
   }

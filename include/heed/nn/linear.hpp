@@ -90,11 +90,11 @@ class Linear {
     const auto input = detail::const_view(x);
     auto expected = input.shape();
     if (std::exchange(expected[rank_of<X> - 1], d_out()) != d_in())
-      detail::fail_shape("heed::Linear: x is " + to_string(input.shape()) +
-                         ", but its last size must be d_in of the weight " + to_string(weight_.shape()));
+      detail::fail_shape({"heed::Linear: x is ", to_string(input.shape()),
+                          ", but its last size must be d_in of the weight ", to_string(weight_.shape())});
     if (target.shape() != expected)
-      detail::fail_shape("heed::Linear: out is " + to_string(target.shape()) + ", but the result is " +
-                         to_string(expected));
+      detail::fail_shape(
+          {"heed::Linear: out is ", to_string(target.shape()), ", but the result is ", to_string(expected)});
     detail::check_output("heed::Linear", "out", target, "x", input);
     detail::check_output("heed::Linear", "out", target, "weight", weight());
     detail::check_output("heed::Linear", "out", target, "bias", bias());
@@ -127,4 +127,23 @@ class Linear {
   Tensor<T, 1> bias_;
 };
 
+namespace detail {
+
+/// Refuses a layer that somebody replaced by one of another size.
+template <class T>
+void check_layer(const char* function, const char* name, const Linear<T>& layer, Index d_in, Index d_out) {
+  const Shape<2> expected(d_out, d_in);
+  if (layer.weight().shape() != expected)
+    fail_shape({function, ": the weight of ", name, " is ", to_string(layer.weight().shape()),
+                ", but this module needs ", to_string(expected)});
+}
+
+/// Calls f(view) for the weight and the bias.
+template <class T, class F>
+void each_parameter_of(const Linear<T>& layer, const F& f) {
+  f(layer.weight());
+  f(layer.bias());
+}
+
+}  // namespace detail
 }  // namespace heed

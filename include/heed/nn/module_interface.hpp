@@ -40,13 +40,21 @@ inline constexpr bool fits_logsumexp = true;
 template <class U, int LseRank, class T, int R>
 inline constexpr bool fits_logsumexp<modifiers::LogSumExp<U, LseRank>, T, R> = std::same_as<U, T>&& LseRank == R;
 
-/// The calls that all attention modules share. Module provides
-///   name                static: as it stands in error messages
-///   is_causal           static: whether it hides later tokens
-///   heads_first         static: whether a Generator drops weights of one head after another rather than of one
-///   sentence after another d_in(), d_out()     features of an input and of an output token num_heads() project(x)
-///   ℝ^{b×t×d_in} → Projected; x is checked already. May be private, with this class as a friend.
-/// and where it has them context_length(), dropout() (the probability) and out_proj().
+/// The calls that all attention modules share. A module provides these, the last three of which may be private:
+///
+/// | member                        | what it is                                                               |
+/// | ----------------------------- | ------------------------------------------------------------------------ |
+/// | `static name`                 | as it stands in error messages                                           |
+/// | `static is_causal`            | whether it hides later tokens                                            |
+/// | `d_in()`, `d_out()`           | features of an input and of an output token                              |
+/// | `num_heads()`                 |                                                                          |
+/// | `context_length()`            | where there is one: the longest sequence                                 |
+/// | `dropout()`                   | where there is one: its probability                                      |
+/// | `static heads_first`          | with it: whether a Generator draws for one head after another            |
+/// | `out_proj()`                  | where there is one: the layer behind attention                           |
+/// | `check_layers(function)`      | refuses layers whose sizes are no longer the module's                    |
+/// | `each_parameter(f)`           | f(view) for each, to keep outputs apart from them                        |
+/// | `project(x)`                  | x ℝ^{b×t×d_in}, checked already → Projected                              |
 template <class Module, class T>
 class ModuleInterface {
   static_assert(std::floating_point<T>, "heed: the parameters of a module are float or double");
@@ -92,8 +100,6 @@ class ModuleInterface {
           options...);
     };
     if constexpr (requires { self().out_proj(); }) {
-      check_output(Module::name, "out", output, "out_proj.weight", self().out_proj().weight());
-      check_output(Module::name, "out", output, "out_proj.bias", self().out_proj().bias());
       Tensor<T, 3> context(projected.values.shape());
       attend(context);
       self().out_proj().into(lift<3>(output), context);
@@ -140,13 +146,15 @@ class ModuleInterface {
 
   template <int R>
   void check_input(const Shape<R>& x) const {
+    self().check_layers(Module::name);
     const auto refuse = [&](const std::string& why) {
-      fail_shape(std::string(Module::name) + ": x is " + to_string(x) + ", but " + why);
+      fail_shape({Module::name, ": x is ", to_string(x), ", but ", why});
     };
-    if (x[R - 1] != self().d_in()) refuse("its last size must be d_in = " + std::to_string(self().d_in()));
+    if (x[R - 1] != self().d_in()) refuse(joined({"its last size must be d_in = ", std::to_string(self().d_in())}));
     if constexpr (requires { self().context_length(); }) {
       if (x[R - 2] > self().context_length())
-        refuse("a sequence has at most context_length = " + std::to_string(self().context_length()) + " tokens");
+        refuse(
+            joined({"a sequence has at most context_length = ", std::to_string(self().context_length()), " tokens"}));
     }
   }
 
@@ -167,6 +175,12 @@ class ModuleInterface {
     const AttentionSizes sizes{Module::name, R + 1, batches, heads, heads, tokens, tokens, self().d_out() / heads};
     const Composition<T, M...> composition(sizes, modifiers...);
     check_outputs(Module::name, out, composition, NamedInput<T, R>{"x", x});
+    self().each_parameter([&](const auto& parameter) {
+      check_apart(Module::name, "out", out, "parameter", parameter);
+      composition.each_output([&](const char* output_name, const auto& output) {
+        check_apart(Module::name, output_name, output, "parameter", parameter);
+      });
+    });
   }
 
   /// Calls use with the modifiers that the options and the module itself stand for.
@@ -189,15 +203,24 @@ class ModuleInterface {
     if constexpr (RandomSource<O>) {
       static_assert(!std::is_const_v<O>, "heed: a call advances its random source, which must not be const");
       if constexpr (requires { self().dropout(); }) {
-        auto dropout = heed::dropout(self().dropout(), option);
-        dropout.heads_first = Module::heads_first;
-        return std::tuple(dropout);
+        return std::tuple(in_draw_order(heed::dropout(self().dropout(), option)));
       } else {
         return std::tuple();
       }
     } else {
-      return std::tuple(option);
+      return std::tuple(in_draw_order(option));
     }
+  }
+
+  /// Dropout by a Generator draws in the order of the module.
+  template <class M>
+  static M in_draw_order(M modifier) {
+    if constexpr (requires {
+                    Module::heads_first;
+                    modifier.heads_first;
+                  })
+      modifier.heads_first = Module::heads_first;
+    return modifier;
   }
 
   /// Attention always gets a batch, and so does its log-sum-exp.

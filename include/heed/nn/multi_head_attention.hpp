@@ -33,6 +33,7 @@ class MultiHeadAttention : public detail::ModuleInterface<MultiHeadAttention<T>,
   Index context_length() const { return context_length_; }
   double dropout() const { return dropout_; }
 
+  /// Mixes the heads. One that replaces it must keep its sizes, else the next call throws ShapeError.
   Linear<T>& out_proj() { return out_proj_; }
   const Linear<T>& out_proj() const { return out_proj_; }
 
@@ -50,11 +51,24 @@ class MultiHeadAttention : public detail::ModuleInterface<MultiHeadAttention<T>,
   void parameters() const&& = delete;  // they would outlive the module
 
  private:
+  friend detail::ModuleInterface<MultiHeadAttention<T>, T>;
+
+  void check_layers(const char* function) const {
+    detail::QueryKeyValue<T>::check_layers(function);
+    detail::check_layer(function, "out_proj", out_proj_, this->d_out(), this->d_out());
+  }
+
+  template <class F>
+  void each_parameter(const F& f) const {
+    detail::QueryKeyValue<T>::each_parameter(f);
+    detail::each_parameter_of(out_proj_, f);
+  }
+
   static const AttentionConfig& checked(const AttentionConfig& config) {
     detail::checked_multi_head_config(name, config);
     if (config.d_out % config.num_heads != 0)
-      detail::fail_shape(std::string(name) + ": d_out " + std::to_string(config.d_out) +
-                         " is not a multiple of num_heads " + std::to_string(config.num_heads));
+      detail::fail_shape({name, ": d_out ", std::to_string(config.d_out), " is not a multiple of num_heads ",
+                          std::to_string(config.num_heads)});
     return config;
   }
 

@@ -30,12 +30,14 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
   }
 
   Index d_in() const { return heads_.front().d_in(); }
+  /// Of all heads together.
   Index d_out() const { return num_heads() * heads_.front().d_out(); }
   Index num_heads() const { return static_cast<Index>(heads_.size()); }
   Index context_length() const { return heads_.front().context_length(); }
   double dropout() const { return heads_.front().dropout(); }
 
-  /// One head, counted from 0; ShapeError if there is none.
+  /// One head, counted from 0; ShapeError if there is none. One that replaces it must keep its sizes, else the next
+  /// call throws ShapeError.
   CausalAttention<T>& head(Index h) { return heads_[checked(h)]; }
   const CausalAttention<T>& head(Index h) const { return heads_[checked(h)]; }
 
@@ -49,9 +51,23 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
 
   std::size_t checked(Index h) const {
     if (h < 0 || h >= num_heads())
-      detail::fail_shape(std::string(name) + ": there is no head " + std::to_string(h) + " among " +
-                         std::to_string(num_heads()));
+      detail::fail_shape({name, ": there is no head ", std::to_string(h), " among ", std::to_string(num_heads())});
     return static_cast<std::size_t>(h);
+  }
+
+  void check_layers(const char* function) const {
+    for (const CausalAttention<T>& head : heads_) {
+      if (head.d_in() != d_in() || head.d_out() != heads_.front().d_out())
+        detail::fail_shape({function, ": a head maps ", std::to_string(head.d_in()), " features to ",
+                            std::to_string(head.d_out()), ", but the first one ", std::to_string(d_in()), " to ",
+                            std::to_string(heads_.front().d_out())});
+      head.check_layers(function);
+    }
+  }
+
+  template <class F>
+  void each_parameter(const F& f) const {
+    for (const CausalAttention<T>& head : heads_) head.each_parameter(f);
   }
 
   /// x ℝ^{b×t×d_in} → each head's queries, keys and values in its columns, ℝ^{b×t×(h·d)}.
@@ -72,7 +88,7 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
   static std::vector<Parameter<Element>> parameters_of(Heads& heads) {
     std::vector<Parameter<Element>> all;
     for (std::size_t h = 0; h < heads.size(); ++h)
-      detail::append_parameters(all, "heads." + std::to_string(h), heads[h].parameters());
+      detail::append_parameters(all, detail::joined({"heads.", std::to_string(h)}), heads[h].parameters());
     return all;
   }
 

@@ -33,7 +33,7 @@ Parameter<T> parameter_of(std::string name, const TensorView<T, R>& values) {
 template <class T>
 void append_parameters(std::vector<Parameter<T>>& all, const std::string& part, std::vector<Parameter<T>> parameters) {
   for (Parameter<T>& parameter : parameters) {
-    parameter.name = part + "." + parameter.name;
+    parameter.name = joined({part, ".", parameter.name});
     all.push_back(std::move(parameter));
   }
 }

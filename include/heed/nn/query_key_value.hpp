@@ -15,9 +15,10 @@ namespace heed::detail {
 template <class T>
 class QueryKeyValue {
  public:
-  Index d_in() const { return W_query_.d_in(); }
-  Index d_out() const { return W_value_.d_out(); }
+  Index d_in() const { return d_in_; }
+  Index d_out() const { return d_out_; }
 
+  /// The layers. One that is replaced must keep its sizes, else the next call throws ShapeError.
   Linear<T>& W_query() { return W_query_; }
   Linear<T>& W_key() { return W_key_; }
   Linear<T>& W_value() { return W_value_; }
@@ -30,10 +31,27 @@ class QueryKeyValue {
   std::vector<Parameter<const T>> parameters() const& { return parameters_of<const T>(*this); }
   void parameters() const&& = delete;  // they would outlive the module
 
+  /// ShapeError if a layer no longer has the sizes it was made with.
+  void check_layers(const char* function) const {
+    check_layer(function, "W_query", W_query_, d_in_, d_out_);
+    check_layer(function, "W_key", W_key_, d_in_, d_out_);
+    check_layer(function, "W_value", W_value_, d_in_, d_out_);
+  }
+
+  /// f(view) for every weight and bias.
+  template <class F>
+  void each_parameter(const F& f) const {
+    each_parameter_of(W_query_, f);
+    each_parameter_of(W_key_, f);
+    each_parameter_of(W_value_, f);
+  }
+
  protected:
   /// The config is checked already.
   QueryKeyValue(const AttentionConfig& config, Generator& rng)
-      : W_query_(config.d_in, config.d_out, config.qkv_bias, rng),
+      : d_in_(config.d_in),
+        d_out_(config.d_out),
+        W_query_(config.d_in, config.d_out, config.qkv_bias, rng),
         W_key_(config.d_in, config.d_out, config.qkv_bias, rng),
         W_value_(config.d_in, config.d_out, config.qkv_bias, rng) {}
 
@@ -52,6 +70,7 @@ class QueryKeyValue {
     return all;
   }
 
+  Index d_in_, d_out_;
   Linear<T> W_query_, W_key_, W_value_;
 };
 

@@ -51,6 +51,15 @@ class SelfAttention_v1 : public detail::ModuleInterface<SelfAttention_v1<T>, T> 
     return rand<T>(rng, config.d_in, config.d_out);
   }
 
+  void check_layers(const char*) const {}
+
+  template <class F>
+  void each_parameter(const F& f) const {
+    f(view(W_query_));
+    f(view(W_key_));
+    f(view(W_value_));
+  }
+
   detail::Projected<T> project(const TensorView<const T, 3>& x) const {
     return {times(x, W_query_), times(x, W_key_), times(x, W_value_)};
   }
