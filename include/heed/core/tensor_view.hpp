@@ -37,6 +37,11 @@ class TensorView {
   constexpr TensorView(T* data, const Shape<R>& shape, const Strides<R>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
 
+  /// Assignment re-points a view and writes no element, so it is for named views alone: `batch[0] = tokens` would be
+  /// lost without a word. Write `copy_into(batch[0], tokens)` or `batch[0].matrix() = …`.
+  constexpr TensorView(const TensorView&) = default;
+  constexpr TensorView& operator=(const TensorView&) & = default;
+
   /// A writable view is a read-only one too.
   template <class U>
     requires std::same_as<const U, T>

@@ -20,7 +20,9 @@ struct AttentionConfig {
 namespace detail {
 
 inline void check_positive(const char* function, const char* field, Index value) {
-  if (value <= 0) fail_shape({function, ": ", field, " must be positive, got ", std::to_string(value)});
+  if (value <= 0)
+    fail_shape({function, ": ", field, " must be positive, got ", std::to_string(value),
+                value == 0 ? " (is it missing?)" : ""});
 }
 
 inline void check_probability(const char* function, const char* field, double value) {
