@@ -32,7 +32,7 @@ TEST_CASE("there are uniform floats and doubles, but no integers", "[core][gener
   STATIC_REQUIRE(!HasRand<int>);
 }
 
-TEST_CASE("torch.manual_seed(123); torch.rand(3, 2) of the worked example", "[core][generator]") {
+TEST_CASE("seed 123 gives torch.rand(3, 2) of the worked example", "[core][generator]") {
   Generator rng(123);
   const auto query = heed::rand<float>(rng, 3, 2);
   CHECK(query.shape() == Shape<2>(3, 2));

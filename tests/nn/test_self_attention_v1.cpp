@@ -20,7 +20,7 @@ concept HasQuery = requires(M&& module) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("SelfAttention_v1 draws query, key and value weights from [0, 1), row by row",
+TEMPLATE_TEST_CASE("SelfAttention_v1 draws query, key and value weights between 0 and 1, row by row",
                    "[nn][self_attention_v1]", float, double) {
   using T = TestType;
   heed::Generator rng(123);
