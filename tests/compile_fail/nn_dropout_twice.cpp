@@ -1,4 +1,4 @@
-// expect: two options of one call repeat or contradict each other
+// expect: a random source or heed::dropout, not both
 #include <heed/heed.hpp>
 
 void call(const heed::MultiHeadAttention<float>& attention, const heed::Tensor<float, 3>& x, heed::Philox& philox) {

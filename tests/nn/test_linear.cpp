@@ -283,3 +283,18 @@ TEST_CASE("a linear layer is of float unless told otherwise", "[nn][linear]") {
   const heed::Linear linear(3, 2, true, rng);
   STATIC_REQUIRE(same<decltype(linear), const heed::Linear<float>>);
 }
+
+TEMPLATE_TEST_CASE("a Linear layer gives the same bits for any threads and caches of Eigen", "[nn][linear]", float,
+                   double) {
+  heed::Generator rng(1);
+  const heed::Linear<TestType> linear(600, 300, true, rng);
+  const auto x = random_tensor<TestType>(2, 40, 600);
+  const auto expected = linear(x);
+  std::ptrdiff_t l1 = 0, l2 = 0, l3 = 0;
+  Eigen::internal::manage_caching_sizes(Eigen::GetAction, &l1, &l2, &l3);
+  Eigen::setCpuCacheSizes(16 * 1024, 64 * 1024, 128 * 1024);
+  const auto small_caches = linear(x);
+  Eigen::setCpuCacheSizes(l1, l2, l3);
+  CHECK(equal(small_caches, expected));
+  for (heed::Index i = 0; i < 40; i += 13) CHECK(equal(linear(x[i]), expected[i]));  // nor on the rows beside it
+}

@@ -337,6 +337,19 @@ TEST_CASE("a layer replaced by one of another size is refused before anything is
   CHECK(refused(wrapper, "W_key", "ℝ^{6×4}"));
   wrapper.head(1) = heed::CausalAttention<float>(other, seed);
   CHECK(refused(wrapper, "head", "4"));
+  other = small_config();
+  other.context_length = 2;
+  wrapper.head(1) = heed::CausalAttention<float>(other, seed);
+  CHECK(refused(wrapper, "head", "context_length"));
+  other = small_config();
+  other.dropout = 0.25;
+  wrapper.head(1) = heed::CausalAttention<float>(other, seed);
+  CHECK(refused(wrapper, "head", "dropout"));
+
+  heed::MultiHeadAttentionWrapper<float> source(small_config(), seed);
+  const auto target = std::move(source);
+  CHECK(target.d_out() == 18);
+  CHECK(says(shape_error_of([&] { source(x); }), "MultiHeadAttentionWrapper", "moved from"));
 }
 
 TEST_CASE("dropout given as a modifier draws as a random source does", "[nn][module_interface]") {

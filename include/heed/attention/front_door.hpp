@@ -92,6 +92,8 @@ Tensor<ScalarOf<Q>, rank_of<Q>> attention_result(const char* function, const Ker
   check_types<Q, K, V>();
   constexpr int R = rank_of<Q>;
   Shape<R> shape = const_view(q).shape();
+  checked_sizes(function, shape, const_view(k).shape());
+  check_values(function, const_view(k).shape(), const_view(v).shape());
   shape[R - 1] = const_view(v).shape()[R - 1];
   Tensor<ScalarOf<Q>, R> out(shape);
   checked_attention(function, kernel, out, q, k, v, modifiers...);
@@ -120,6 +122,7 @@ Tensor<ScalarOf<Q>, rank_of<Q>> weights_result(const char* function, const Kerne
   check_types<Q, K>();
   constexpr int R = rank_of<Q>;
   Shape<R> shape = const_view(q).shape();
+  checked_sizes(function, shape, const_view(k).shape());
   shape[R - 1] = const_view(k).shape()[R - 2];
   Tensor<ScalarOf<Q>, R> weights(shape);
   checked_weights(function, kernel, weights, q, k, modifiers...);

@@ -14,11 +14,6 @@ namespace detail {
 // Plain attention, written to be read: the oracle for every kernel. Shapes: q ℝ^{b×h×t×d}, k ℝ^{b×g×s×d}, v
 // ℝ^{b×g×s×e}.
 
-template <class T>
-using PlainMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using PlainRow = Eigen::Matrix<T, 1, Eigen::Dynamic>;
-
 /// Scores ℝ^{s} of one row → softmax. Hidden keys (−inf) get exactly 0, even beside a NaN, and so does a row that sees
 /// none. Returns log Σ exp(score).
 template <class T>

@@ -53,7 +53,7 @@ class AlignedBuffer {
 
   static T* allocate(Index size) {
     if (size == 0) return nullptr;
-    if (static_cast<std::size_t>(size) > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T))
+    if (static_cast<std::size_t>(size) > (std::numeric_limits<std::size_t>::max)() / 2 / sizeof(T))
       fail_shape({"heed::Tensor: ", std::to_string(size), " elements do not fit into memory"});
     return static_cast<T*>(
         ::operator new (static_cast<std::size_t>(size) * sizeof(T), std::align_val_t{buffer_alignment}));

@@ -10,6 +10,12 @@
 namespace heed {
 namespace detail {
 
+/// Contiguous, whatever EIGEN_DEFAULT_TO_ROW_MAJOR says.
+template <class T>
+using PlainMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using PlainRow = Eigen::Matrix<T, 1, Eigen::Dynamic, Eigen::RowMajor>;
+
 template <class M>
 concept EigenDense = requires(const M& m) {
   []<class Derived>(const Eigen::DenseBase<Derived>&) {}(m);

@@ -32,7 +32,7 @@ inline bool reaches(const Term* term, const Term* end, std::int64_t target, int&
   }
   if (target > rest + term->step * term->last || target % std::gcd(divisor, term->step) != 0) return false;
   const std::int64_t least = target > rest ? (target - rest + term->step - 1) / term->step : 0;
-  const std::int64_t most = std::min(term->last, target / term->step);
+  const std::int64_t most = (std::min)(term->last, target / term->step);
   for (std::int64_t x = least; x <= most; ++x)
     if (--steps_left < 0 || reaches(term + 1, end, target - x * term->step, steps_left)) return true;
   return false;
@@ -41,9 +41,11 @@ inline bool reaches(const Term* term, const Term* end, std::int64_t target, int&
 /// Collects the terms of "byte of one view − byte of another = distance" and solves for it.
 class OverlapEquation {
  public:
-  /// Adds sign·stride·x for 0 ≤ x < size. Terms of one step add up; a negative one is shifted into a positive one.
-  void add(std::int64_t step, std::int64_t size) {
-    if (step == 0 || size <= 1) return;
+  /// Adds stride·factor·x for 0 ≤ x < size. Terms of one step add up; a negative one is shifted into a positive one. An
+  /// axis of size 1 may have any stride.
+  void add(std::int64_t stride, std::int64_t size, std::int64_t factor = 1) {
+    if (stride == 0 || size <= 1) return;
+    std::int64_t step = stride * factor;
     if (step < 0) {
       step = -step;
       shift_ += step * (size - 1);
@@ -87,9 +89,9 @@ bool shares_elements(const TensorView<A, RA>& a, const TensorView<B, RB>& b) {
   if (on_one_grid) distance /= static_cast<std::int64_t>(sizeof(A));
   OverlapEquation equation;
   for (int axis = 0; axis < RA; ++axis)
-    equation.add(a.strides()[static_cast<std::size_t>(axis)] * size_of_a, a.shape()[axis]);
+    equation.add(a.strides()[static_cast<std::size_t>(axis)], a.shape()[axis], size_of_a);
   for (int axis = 0; axis < RB; ++axis)
-    equation.add(-b.strides()[static_cast<std::size_t>(axis)] * size_of_b, b.shape()[axis]);
+    equation.add(b.strides()[static_cast<std::size_t>(axis)], b.shape()[axis], -size_of_b);
   equation.add(1, size_of_a);
   equation.add(-1, size_of_b);
   return equation.has_solution(distance);

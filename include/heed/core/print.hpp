@@ -52,9 +52,9 @@ std::size_t widest_number(const TensorView<T, R>& v) {
   std::size_t width = 0;
   const auto measure = [&](Index i) {
     if constexpr (R == 1) {
-      width = std::max(width, printed_number(v[i]).size());
+      width = (std::max)(width, printed_number(v[i]).size());
     } else {
-      width = std::max(width, widest_number(v[i]));
+      width = (std::max)(width, widest_number(v[i]));
     }
   };
   for_each_shown(v.shape()[0], measure, [] {});

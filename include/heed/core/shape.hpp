@@ -110,7 +110,7 @@ void check_sizes(const char* function, const Shape<R>& shape) {
   Index count = 1;
   for (const Index size : shape) {
     if (size == 0) continue;
-    if (count > std::numeric_limits<Index>::max() / size)
+    if (count > (std::numeric_limits<Index>::max)() / size)
       fail_shape({function, ": ", to_string(shape), " has more elements than a heed::Index can count"});
     count *= size;
   }

@@ -40,6 +40,15 @@ inline constexpr bool fits_logsumexp = true;
 template <class U, int LseRank, class T, int R>
 inline constexpr bool fits_logsumexp<modifiers::LogSumExp<U, LseRank>, T, R> = std::same_as<U, T>&& LseRank == R;
 
+/// Whether an option is heed::dropout.
+template <class O>
+inline constexpr bool decides_dropout = false;
+template <class Source>
+inline constexpr bool decides_dropout<modifiers::Dropout<Source>> = true;
+template <class O>
+  requires std::is_const_v<O>
+inline constexpr bool decides_dropout<O> = decides_dropout<std::remove_const_t<O>>;
+
 /// The calls that all attention modules share. A module provides these, the last three of which may be private:
 ///
 /// | member                        | what it is                                                               |
@@ -69,6 +78,7 @@ class ModuleInterface {
   Tensor<T, rank_of<X>> operator()(const X& x, O&&... options) const {
     check_types<X>();
     auto shape = const_view(x).shape();
+    check_input(shape);
     shape[rank_of<X> - 1] = self().d_out();
     Tensor<T, rank_of<X>> out(shape);
     into(out, x, options...);
@@ -187,6 +197,8 @@ class ModuleInterface {
   template <class Use, class... O>
   void with_modifiers(const Use& use, O&... options) const {
     static_assert((0 + ... + int{RandomSource<O>}) <= 1, "heed: a call takes one random source");
+    static_assert(!((RandomSource<O> || ...) && (decides_dropout<O> || ...)),
+                  "heed: a call takes a random source or heed::dropout, not both");
     const auto own = [] {
       if constexpr (Module::is_causal) {
         return std::tuple(causal());

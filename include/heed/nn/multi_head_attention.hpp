@@ -34,8 +34,9 @@ class MultiHeadAttention : public detail::ModuleInterface<MultiHeadAttention<T>,
   double dropout() const { return dropout_; }
 
   /// Mixes the heads. One that replaces it must keep its sizes, else the next call throws ShapeError.
-  Linear<T>& out_proj() { return out_proj_; }
-  const Linear<T>& out_proj() const { return out_proj_; }
+  Linear<T>& out_proj() & { return out_proj_; }
+  const Linear<T>& out_proj() const& { return out_proj_; }
+  void out_proj() const&& = delete;  // it would outlive the module
 
   /// "W_query.weight", "W_query.bias" … "out_proj.weight", "out_proj.bias".
   std::vector<Parameter<T>> parameters() & {

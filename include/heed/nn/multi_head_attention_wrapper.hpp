@@ -23,23 +23,25 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
   static constexpr bool is_causal = true;
   static constexpr bool heads_first = true;
 
-  MultiHeadAttentionWrapper(const AttentionConfig& config, Generator& rng) {
-    detail::checked_multi_head_config(name, config);
+  MultiHeadAttentionWrapper(const AttentionConfig& config, Generator& rng)
+      : config_(detail::checked_multi_head_config(name, config)) {
+    detail::check_sizes(name, Shape<3>(config.num_heads, config.d_out, config.d_in));
     heads_.reserve(static_cast<std::size_t>(config.num_heads));
     for (Index h = 0; h < config.num_heads; ++h) heads_.emplace_back(config, rng);
   }
 
-  Index d_in() const { return heads_.front().d_in(); }
+  Index d_in() const { return config_.d_in; }
   /// Of all heads together.
-  Index d_out() const { return num_heads() * heads_.front().d_out(); }
-  Index num_heads() const { return static_cast<Index>(heads_.size()); }
-  Index context_length() const { return heads_.front().context_length(); }
-  double dropout() const { return heads_.front().dropout(); }
+  Index d_out() const { return num_heads() * config_.d_out; }
+  Index num_heads() const { return config_.num_heads; }
+  Index context_length() const { return config_.context_length; }
+  double dropout() const { return config_.dropout; }
 
   /// One head, counted from 0; ShapeError if there is none. One that replaces it must keep its sizes, else the next
   /// call throws ShapeError.
-  CausalAttention<T>& head(Index h) { return heads_[checked(h)]; }
-  const CausalAttention<T>& head(Index h) const { return heads_[checked(h)]; }
+  CausalAttention<T>& head(Index h) & { return heads_[checked(h)]; }
+  const CausalAttention<T>& head(Index h) const& { return heads_[checked(h)]; }
+  void head(Index h) const&& = delete;  // it would outlive the module
 
   /// "heads.0.W_query.weight" …
   std::vector<Parameter<T>> parameters() & { return parameters_of<T>(heads_); }
@@ -50,17 +52,20 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
   friend detail::ModuleInterface<MultiHeadAttentionWrapper<T>, T>;
 
   std::size_t checked(Index h) const {
-    if (h < 0 || h >= num_heads())
+    if (h < 0 || h >= static_cast<Index>(heads_.size()))
       detail::fail_shape({name, ": there is no head ", std::to_string(h), " among ", std::to_string(num_heads())});
     return static_cast<std::size_t>(h);
   }
 
   void check_layers(const char* function) const {
+    if (static_cast<Index>(heads_.size()) != num_heads()) detail::fail_shape({function, ": its heads were moved from"});
     for (const CausalAttention<T>& head : heads_) {
-      if (head.d_in() != d_in() || head.d_out() != heads_.front().d_out())
+      if (head.context_length() != context_length() || head.dropout() != dropout())
+        detail::fail_shape({function, ": a head has another context_length or dropout than the module"});
+      if (head.d_in() != d_in() || head.d_out() != config_.d_out)
         detail::fail_shape({function, ": a head maps ", std::to_string(head.d_in()), " features to ",
-                            std::to_string(head.d_out()), ", but the first one ", std::to_string(d_in()), " to ",
-                            std::to_string(heads_.front().d_out())});
+                            std::to_string(head.d_out()), ", but the module needs ", std::to_string(d_in()), " to ",
+                            std::to_string(config_.d_out)});
       head.check_layers(function);
     }
   }
@@ -74,7 +79,7 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
   detail::Projected<T> project(const TensorView<const T, 3>& x) const {
     const Shape<3> shape(x.shape()[0], x.shape()[1], d_out());
     detail::Projected<T> all{Tensor<T, 3>(shape), Tensor<T, 3>(shape), Tensor<T, 3>(shape)};
-    const Index width = heads_.front().d_out();
+    const Index width = config_.d_out;
     for (Index h = 0; h < num_heads(); ++h) {
       const auto part = [&](Tensor<T, 3>& whole) { return slice(whole, 2, h * width, (h + 1) * width); };
       head(h).W_query().into(part(all.queries), x);
@@ -92,6 +97,7 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
     return all;
   }
 
+  AttentionConfig config_;
   std::vector<CausalAttention<T>> heads_;
 };
 

@@ -19,12 +19,15 @@ class QueryKeyValue {
   Index d_out() const { return d_out_; }
 
   /// The layers. One that is replaced must keep its sizes, else the next call throws ShapeError.
-  Linear<T>& W_query() { return W_query_; }
-  Linear<T>& W_key() { return W_key_; }
-  Linear<T>& W_value() { return W_value_; }
-  const Linear<T>& W_query() const { return W_query_; }
-  const Linear<T>& W_key() const { return W_key_; }
-  const Linear<T>& W_value() const { return W_value_; }
+  Linear<T>& W_query() & { return W_query_; }
+  Linear<T>& W_key() & { return W_key_; }
+  Linear<T>& W_value() & { return W_value_; }
+  const Linear<T>& W_query() const& { return W_query_; }
+  void W_query() const&& = delete;  // it would outlive the module
+  const Linear<T>& W_key() const& { return W_key_; }
+  void W_key() const&& = delete;  // it would outlive the module
+  const Linear<T>& W_value() const& { return W_value_; }
+  void W_value() const&& = delete;  // it would outlive the module
 
   /// "W_query.weight", "W_query.bias" …
   std::vector<Parameter<T>> parameters() & { return parameters_of<T>(*this); }
