@@ -77,6 +77,8 @@ class Tensor {
     shape_ = std::exchange(other.shape_, Shape<R>{});
     return *this;
   }
+  /// Without this one Clang finds x = {} ambiguous.
+  Tensor& operator=(typename detail::NestedBraces<T, R>::type values) { return *this = Tensor(values); }
   ~Tensor() = default;
 
   T* data() { return buffer_.data(); }
