@@ -18,10 +18,16 @@
 
 #include <heed/attention/composition.hpp>
 #include <heed/attention/front_door.hpp>
+#include <heed/attention/masks.hpp>
+#include <heed/attention/merge.hpp>
+#include <heed/attention/modifier.hpp>
 #include <heed/attention/modifiers.hpp>
+#include <heed/attention/outputs.hpp>
 #include <heed/attention/problem.hpp>
 #include <heed/attention/reference.hpp>
 #include <heed/attention/scaled_dot_product_attention.hpp>
+#include <heed/attention/score_modifiers.hpp>
+#include <heed/attention/weight_modifiers.hpp>
 
 #include <heed/nn/attention_config.hpp>
 #include <heed/nn/attention_module.hpp>

@@ -49,12 +49,6 @@ TEST_CASE("options that repeat or contradict each other exclude each other", "[a
   STATIC_REQUIRE(!(exclude<modifiers::KeyLengths<int>, modifiers::Causal>));
 }
 
-TEST_CASE("only dropout changes weights", "[attention][composition]") {
-  STATIC_REQUIRE(!decltype(compose<float>())::changes_weights);
-  STATIC_REQUIRE(!decltype(compose<float>(heed::scale(1), heed::causal()))::changes_weights);
-  STATIC_REQUIRE(decltype(compose<float>(heed::causal(), heed::dropout(0.5, Philox{})))::changes_weights);
-}
-
 TEMPLATE_TEST_CASE("a composition of nothing scales by 1/√d and shows every key", "[attention][composition]", float,
                    double) {
   using T = TestType;
@@ -62,7 +56,8 @@ TEMPLATE_TEST_CASE("a composition of nothing scales by 1/√d and shows every ke
   CHECK(plain.length(1) == 5);
   CHECK(plain.offset(1) == 0);
   CHECK(plain.score(T(3), {1, 2, 0, 4, 0}) == T(3) * static_cast<T>(1 / std::sqrt(6.0)));
-  CHECK(plain.keep(T(0.25), {1, 2, 0, 4, 0}) == T(0.25));
+  CHECK(plain.weight(T(0.25), true, {1, 2, 0, 4, 0}) == T(0.25));
+  CHECK(plain.sink(2) == -std::numeric_limits<T>::infinity());
 }
 
 TEMPLATE_TEST_CASE("a score is scaled, then biased, then hidden", "[attention][composition]", float, double) {

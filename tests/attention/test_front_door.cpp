@@ -80,8 +80,8 @@ TEMPLATE_TEST_CASE("shapes that do not fit are refused by name before anything i
         name + "mask is ℝ^{2×2×3×6}, which does not broadcast to the scores ℝ^{2×4×3×6}");
   CHECK(with(&Call::bias, Shape<4>(1, 4, 3, 5)) ==
         name + "bias is ℝ^{1×4×3×5}, which does not broadcast to the scores ℝ^{2×4×3×6}");
-  CHECK(with(&Call::lse, Shape<3>(2, 3, 4)) == name + "logsumexp is ℝ^{2×3×4}, but the rows are ℝ^{2×4×3}");
-  CHECK(with(&Call::lse, Shape<3>(2, 1, 3)) == name + "logsumexp is ℝ^{2×1×3}, but the rows are ℝ^{2×4×3}");
+  CHECK(with(&Call::lse, Shape<3>(2, 3, 4)) == name + "logsumexp is ℝ^{2×3×4}, but it must be ℝ^{2×4×3}");
+  CHECK(with(&Call::lse, Shape<3>(2, 1, 3)) == name + "logsumexp is ℝ^{2×1×3}, but it must be ℝ^{2×4×3}");
   CHECK(with(&Call::lengths, std::vector<Index>{6}) ==
         name + "key_lengths is ℝ^{1}, but there must be one for each of 2 in the batch");
   CHECK(with(&Call::lengths, std::vector<Index>{6, 7}) ==
@@ -101,7 +101,7 @@ TEST_CASE("messages give shapes in the caller's rank and the function that was c
   CHECK(shape_error([&] { heed::reference::scaled_dot_product_attention(q, k, v, heed::mask(mask)); }) ==
         "heed::reference::scaled_dot_product_attention: " + broken);
   CHECK(shape_error([&] { heed::attention_weights(q, k, heed::logsumexp(lse)); }) ==
-        "heed::attention_weights: logsumexp is ℝ^{5}, but the rows are ℝ^{3}");
+        "heed::attention_weights: logsumexp is ℝ^{5}, but it must be ℝ^{3}");
   CHECK(shape_error([&] { heed::attention_weights(heed::transpose(q, 0, 1), k); }) ==
         "heed::attention_weights: q is ℝ^{2×3} and k is ℝ^{5×2}, but their last sizes must be equal");
 }

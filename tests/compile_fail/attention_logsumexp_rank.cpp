@@ -1,4 +1,4 @@
-// expect: heed::logsumexp: its rank must be that of the queries less one
+// expect: logsumexp has the queries. rank less one
 #include <heed/attention/scaled_dot_product_attention.hpp>
 
 const heed::Tensor<float, 3> x(2, 5, 3);

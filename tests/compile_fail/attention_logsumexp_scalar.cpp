@@ -1,4 +1,4 @@
-// expect: heed::logsumexp: it must have the scalar type of the tensors
+// expect: logsumexp, scores, final_scores and weights have the scalar type of the tensors
 #include <heed/attention/scaled_dot_product_attention.hpp>
 
 const heed::Tensor<float, 3> x(2, 5, 3);

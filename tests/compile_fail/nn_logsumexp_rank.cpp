@@ -1,4 +1,4 @@
-// expect: it must have the rank and the scalar type of x
+// expect: logsumexp has the queries. rank less one
 #include <heed/heed.hpp>
 
 void call(const heed::MultiHeadAttention<float>& attention, const heed::Tensor<float, 3>& x,

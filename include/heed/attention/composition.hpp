@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heed/attention/modifiers.hpp>
+#include <heed/attention/modifier.hpp>
 #include <heed/attention/problem.hpp>
 
 #include <cmath>
@@ -41,13 +41,8 @@ inline constexpr bool check_repeated<First, Rest...> =
 template <class M>
 using Bound = decltype(std::declval<const M&>().bind(std::declval<const AttentionSizes&>()));
 
-template <class BoundModifier, class T>
-concept ChangesWeights = requires(const BoundModifier& m, T weight, const modifiers::Pair& at) {
-  m.keep(weight, at);
-};
-
 /// The modifiers of one call, bound to its sizes and put together in the order of the contract: scale, score modifiers
-/// as given, masks. What no modifier asks for compiles to nothing.
+/// as given, masks; softmax with sinks; prob_mod, dropout. What no modifier asks for compiles to nothing.
 template <class T, class... M>
 class Composition {
   static_assert(check_repeated<M...>);
@@ -59,10 +54,9 @@ class Composition {
         scale_(static_cast<T>(1 / std::sqrt(static_cast<double>(sizes.d)))),
         bound_(modifiers.bind(sizes)...) {
     each([&](const auto& m) {
+      if constexpr (requires { m.template check<T>(sizes.function); }) m.template check<T>(sizes.function);
       if constexpr (requires { m.scale(); }) scale_ = static_cast<T>(m.scale());
     });
-    if (!std::isfinite(scale_))
-      fail_value({sizes.function, ": the scale is too large for the scalar type of the tensors"});
   }
 
   const AttentionSizes& sizes() const { return sizes_; }
@@ -93,7 +87,7 @@ class Composition {
     each([&](const auto& m) {
       if constexpr (requires { m.score(score, at); }) {
         static_assert(std::same_as<decltype(m.score(score, at)), T>,
-                      "heed: a bias must have the scalar type of the tensors");
+                      "heed: bias and alibi slopes must have the scalar type of the tensors");
         score = m.score(score, at);
         visible = visible && score != hidden;
       }
@@ -102,13 +96,41 @@ class Composition {
     return visible ? score : hidden;
   }
 
-  /// Whether `keep` does anything.
-  static constexpr bool changes_weights = (ChangesWeights<Bound<M>, T> || ...);
+  /// For a pair whose key lies past the length.
+  void absent(const modifiers::Pair& at) const {
+    each([&](const auto& m) {
+      if constexpr (requires { m.absent(at); }) m.absent(at);
+    });
+  }
 
-  /// The weight after dropout.
-  T keep(T weight, const modifiers::Pair& at) const {
+  void write_score(T score, const modifiers::Pair& at) const {
+    each([&](const auto& m) {
+      if constexpr (requires { m.final_score(score, at); }) m.final_score(score, at);
+    });
+  }
+
+  /// The logit that the rows of head h have beside their scores; −inf is none.
+  T sink(Index h) const {
+    T sink = -std::numeric_limits<T>::infinity();
+    each([&](const auto& m) {
+      if constexpr (requires { m.sink(h); }) {
+        static_assert(std::same_as<decltype(m.sink(h)), T>, "heed: sinks must have the scalar type of the tensors");
+        sink = m.sink(h);
+      }
+    });
+    return sink;
+  }
+
+  /// The weight that a pair's value gets, from the normalised one. Called for every pair in order.
+  T weight(T weight, bool visible, const modifiers::Pair& at) const {
+    each([&](const auto& m) {
+      if constexpr (requires { m.weight(weight, at); }) weight = visible ? m.weight(weight, at) : weight;
+    });
     each([&](const auto& m) {
       if constexpr (requires { m.keep(weight, at); }) weight = m.keep(weight, at);
+    });
+    each([&](const auto& m) {
+      if constexpr (requires { m.final_weight(weight, at); }) m.final_weight(weight, at);
     });
     return weight;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heed/attention/composition.hpp>
-#include <heed/attention/modifiers.hpp>
+#include <heed/attention/modifier.hpp>
 #include <heed/attention/problem.hpp>
 #include <heed/core/overlap.hpp>
 #include <heed/core/tensor_like.hpp>
@@ -37,11 +37,20 @@ void check_outputs(const char* function, const TensorView<T, R>& out, const Comp
     composition.each_input(against);
   };
   check("out", out);
+  int index = 0;
   composition.each_output([&](const char* name, const auto& output) {
     check(name, output);
-    if (shares_elements(output, out))
-      fail_value({function, ": the outputs ", name, " ", to_string(output.shape()), " and out ", to_string(out.shape()),
-                  " share elements"});
+    const auto against = [&](const char* other_name, const auto& other) {
+      if (shares_elements(output, other))
+        fail_value({function, ": the outputs ", name, " ", to_string(output.shape()), " and ", other_name, " ",
+                    to_string(other.shape()), " share elements"});
+    };
+    against("out", out);
+    int other_index = 0;
+    composition.each_output([&](const char* other_name, const auto& other) {
+      if (other_index++ < index) against(other_name, other);
+    });
+    ++index;
   });
 }
 
@@ -55,13 +64,17 @@ constexpr void check_types() {
   static_assert(rank_of<First> >= 2 && rank_of<First> <= 4, "heed: attention takes tensors of rank 2, 3 or 4");
 }
 
-/// The log-sum-exp has the queries' rank less one and their scalar type.
+/// R is the queries' rank.
 template <class T, int R, class M>
-constexpr void check_modifier_type(const M&) {}
-template <class T, int R, class U, int LseRank>
-constexpr void check_modifier_type(const modifiers::LogSumExp<U, LseRank>&) {
-  static_assert(LseRank == R - 1, "heed::logsumexp: its rank must be that of the queries less one");
-  static_assert(std::same_as<T, U>, "heed::logsumexp: it must have the scalar type of the tensors");
+constexpr void check_output_type() {
+  if constexpr (requires { M::axes_less; }) {
+    static_assert(
+        M::rank == R - M::axes_less,
+        "heed: logsumexp has the queries' rank less one (in a module: the rank of x); scores, final_scores and "
+        "weights have the queries' rank (in a module: that of x plus one)");
+    static_assert(std::same_as<T, typename M::value_type>,
+                  "heed: logsumexp, scores, final_scores and weights have the scalar type of the tensors");
+  }
 }
 
 template <class Kernel, class Out, class Q, class K, class V, class... M>
@@ -70,7 +83,7 @@ void checked_attention(const char* function, const Kernel& kernel, Out&& out, co
   check_types<Q, K, V, Out>();
   using T = ScalarOf<Q>;
   constexpr int R = rank_of<Q>;
-  (check_modifier_type<T, R>(modifiers), ...);
+  (check_output_type<T, R, M>(), ...);
   const auto output = output_view(std::forward<Out>(out));
   const auto query = const_view(q);
   const auto key = const_view(k);
@@ -106,7 +119,7 @@ void checked_weights(const char* function, const Kernel& kernel, Out&& out, cons
   check_types<Q, K, Out>();
   using T = ScalarOf<Q>;
   constexpr int R = rank_of<Q>;
-  (check_modifier_type<T, R>(modifiers), ...);
+  (check_output_type<T, R, M>(), ...);
   const auto output = output_view(std::forward<Out>(out));
   const auto query = const_view(q);
   const auto key = const_view(k);

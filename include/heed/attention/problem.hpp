@@ -59,6 +59,15 @@ TensorView<T, 4> broadcast_to_scores(const AttentionSizes& sizes, const char* na
   return {lifted.data(), target, strides};
 }
 
+/// Refuses a vector that has not one number for each query head.
+template <class T>
+TensorView<T, 1> checked_per_head(const AttentionSizes& sizes, const char* name, const TensorView<T, 1>& values) {
+  if (values.size() != sizes.h)
+    fail_shape({sizes.function, ": ", name, " is ", to_string(values.shape()), ", but there must be one for each of ",
+                std::to_string(sizes.h), " heads"});
+  return values;
+}
+
 /// Refuses a query and keys that do not fit, with the shapes as the caller wrote them.
 template <int R>
 AttentionSizes checked_sizes(const char* function, const Shape<R>& q, const Shape<R>& k) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/attention/front_door.hpp>
+#include <heed/attention/merge.hpp>
 
 #include <Eigen/Core>
 
@@ -14,20 +15,20 @@ namespace detail {
 // Plain attention, written to be read: the oracle for every kernel. Shapes: q ℝ^{b×h×t×d}, k ℝ^{b×g×s×d}, v
 // ℝ^{b×g×s×e}.
 
-/// Scores ℝ^{s} of one row → softmax. Hidden keys (−inf) get exactly 0, even beside a NaN, and so does a row that sees
-/// none. Returns log Σ exp(score).
+/// Scores ℝ^{s} of one row → softmax, with one more logit that gets no weight; −inf is none. Hidden keys (−inf) get
+/// exactly 0, even beside a NaN. Returns log(exp(sink) + Σ exp(score)).
 template <class T>
-T softmax_in_place(PlainRow<T>& row) {
+T softmax_in_place(PlainRow<T>& row, T sink = -std::numeric_limits<T>::infinity()) {
   constexpr T hidden = -std::numeric_limits<T>::infinity();
-  T largest = hidden;
+  T largest = sink;
   for (const T score : row) largest = score > largest ? score : largest;
-  T sum = 0;
+  T sum = sink == hidden ? T(0) : std::exp(sink - largest);
   for (T& score : row) {
-    score = score == hidden ? T(0) : std::exp(score - largest);
+    if (score == hidden) continue;
+    score = std::exp(score - largest);
     sum += score;
   }
-  if (sum == 0) return hidden;
-  for (T& weight : row) weight = weight == 0 ? T(0) : weight / sum;  // 0 / NaN is not 0
+  for (T& weight : row) weight = weight == hidden ? T(0) : weight / sum;
   return largest + std::log(sum);
 }
 
@@ -46,16 +47,17 @@ void for_each_weight_row(const TensorView<const T, 4>& q, const TensorView<const
     const Index length = composition.length(b);
     const Index offset = composition.offset(b);
     for (Index i = 0; i < sizes.t; ++i) {
+      const auto pair = [&](Index j) { return modifiers::Pair{b, h, i, j, i + offset}; };
       row.setZero();
       for (Index c = 0; c < sizes.d; ++c) row += q(b, h, i, c) * keys.row(c);
       for (Index j = 0; j < sizes.s; ++j) {
-        row(j) = j < length ? composition.score(row(j), modifiers::Pair{b, h, i, j, i + offset}) : hidden;
+        if (j >= length) composition.absent(pair(j));
+        row(j) = j < length ? composition.score(row(j), pair(j)) : hidden;
         visible(j) = row(j) != hidden;
+        composition.write_score(row(j), pair(j));
       }
-      composition.write_logsumexp(b, h, i, softmax_in_place(row));
-      if constexpr (Composition::changes_weights) {
-        for (Index j = 0; j < sizes.s; ++j) row(j) = composition.keep(row(j), modifiers::Pair{b, h, i, j, i + offset});
-      }
+      composition.write_logsumexp(b, h, i, softmax_in_place(row, composition.sink(h)));
+      for (Index j = 0; j < sizes.s; ++j) row(j) = composition.weight(row(j), visible(j), pair(j));
       use(b, h, i, row, visible);
     }
   };
@@ -121,6 +123,8 @@ void scaled_dot_product_attention_into(Out&& out, const Q& q, const K& k, const 
   detail::checked_attention("heed::reference::scaled_dot_product_attention_into", detail::PlainKernel{},
                             std::forward<Out>(out), q, k, v, modifiers...);
 }
+
+using heed::merge;
 
 template <TensorLike Q, TensorLike K, AttentionModifier... M>
 auto attention_weights(const Q& q, const K& k, const M&... modifiers) {

@@ -16,8 +16,8 @@ namespace heed {
 ///
 /// Ranks 2 (ℝ^{t×d}), 3 (ℝ^{h×t×d}) and 4, the same for all; any strides. h is a multiple of g: query head i reads key
 /// head i / (h/g). Scores are scaled by 1/√d, then changed by each score modifier in the order given, then hidden by
-/// every mask; softmax; dropout. A query that sees no key gives zeros. What is hidden never shows, even NaN; NaN in
-/// what is seen shows. Throws ShapeError if sizes do not fit.
+/// every mask; softmax with sinks; prob_mod; dropout. A query that sees no key gives zeros. What is hidden never shows,
+/// even NaN; NaN in what is seen shows. Throws ShapeError if sizes do not fit.
 template <TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
 Tensor<ScalarOf<Q>, rank_of<Q>> scaled_dot_product_attention(const Q& q, const K& k, const V& v,
                                                              const M&... modifiers) {
@@ -33,7 +33,7 @@ void scaled_dot_product_attention_into(Out&& out, const Q& q, const K& k, const 
 }
 
 /// The weights that scaled_dot_product_attention would give the values, for looking at: ℝ^{b×h×t×s} (rank 3: ℝ^{h×t×s},
-/// rank 2: ℝ^{t×s}), after dropout. Each row sums to 1 (before dropout), or is zero if it sees no key.
+/// rank 2: ℝ^{t×s}), after sinks, prob_mod and dropout. Without these each row sums to 1, or is zero if it sees no key.
 template <TensorLike Q, TensorLike K, AttentionModifier... M>
 Tensor<ScalarOf<Q>, rank_of<Q>> attention_weights(const Q& q, const K& k, const M&... modifiers) {
   return detail::weights_result("heed::attention_weights", detail::PlainKernel{}, q, k, modifiers...);

@@ -27,18 +27,11 @@ concept ModuleOption = AttentionModifier<O> || RandomSource<O>;
 
 namespace detail {
 
-/// Queries, keys and values of all heads side by side, ℝ^{b×t×(h·d)} each.
+/// Queries of all heads side by side, ℝ^{b×t×(h·d)}, keys and values ℝ^{b×s×(h·d)}.
 template <class T>
 struct Projected {
   Tensor<T, 3> queries, keys, values;
 };
-
-/// Whether a modifier, if it is the log-sum-exp, can receive that of an x of rank R: ℝ^{b×h×t}, for one sequence
-/// ℝ^{h×t}.
-template <class M, class T, int R>
-inline constexpr bool fits_logsumexp = true;
-template <class U, int LseRank, class T, int R>
-inline constexpr bool fits_logsumexp<modifiers::LogSumExp<U, LseRank>, T, R> = std::same_as<U, T>&& LseRank == R;
 
 /// Whether an option is heed::dropout.
 template <class O>
@@ -54,7 +47,7 @@ inline constexpr bool decides_dropout<O> = decides_dropout<std::remove_const_t<O
 /// | member                        | what it is                                                               |
 /// | ----------------------------- | ------------------------------------------------------------------------ |
 /// | `static name`                 | as it stands in error messages                                           |
-/// | `static is_causal`            | whether it hides later tokens                                            |
+/// | `static is_causal`            | whether a token of self-attention does not see later ones                |
 /// | `d_in()`, `d_out()`           | features of an input and of an output token                              |
 /// | `num_heads()`                 |                                                                          |
 /// | `context_length()`            | where there is one: the longest sequence                                 |
@@ -63,7 +56,7 @@ inline constexpr bool decides_dropout<O> = decides_dropout<std::remove_const_t<O
 /// | `out_proj()`                  | where there is one: the layer behind attention                           |
 /// | `check_layers(function)`      | refuses layers whose sizes are no longer the module's                    |
 /// | `each_parameter(f)`           | f(view) for each, to keep outputs apart from them                        |
-/// | `project(x)`                  | x ℝ^{b×t×d_in}, checked already → Projected                              |
+/// | `project(x, context)`         | x ℝ^{b×t×d_in}, context ℝ^{b×s×d_in}, checked already → Projected        |
 template <class Module, class T>
 class ModuleInterface {
   static_assert(std::floating_point<T>, "heed: the parameters of a module are float or double");
@@ -76,82 +69,146 @@ class ModuleInterface {
   /// error advances no random source.
   template <TensorLike X, ModuleOption... O>
   Tensor<T, rank_of<X>> operator()(const X& x, O&&... options) const {
-    check_types<X>();
-    auto shape = const_view(x).shape();
-    check_input(shape);
+    return result(x, SelfContext{}, options...);
+  }
+
+  /// Cross-attention: queries from x ℝ^{t×d_in}, keys and values from context ℝ^{s×d_in}, or both with a batch. The
+  /// tokens of x see all of the context: its order has nothing to do with theirs, so a causal module hides none of it.
+  /// (`heed::causal()` as an option does.)
+  template <TensorLike X, TensorLike Context, ModuleOption... O>
+  Tensor<T, rank_of<X>> operator()(const X& x, const Context& context, O&&... options) const {
+    return result(x, context, options...);
+  }
+
+  /// The same into a tensor, view or Eigen object of the result's shape that shares no element with an input.
+  template <TensorLike Out, TensorLike X, ModuleOption... O>
+  void into(Out&& out, const X& x, O&&... options) const {
+    attend_into(std::forward<Out>(out), x, SelfContext{}, options...);
+  }
+  template <TensorLike Out, TensorLike X, TensorLike Context, ModuleOption... O>
+  void into(Out&& out, const X& x, const Context& context, O&&... options) const {
+    attend_into(std::forward<Out>(out), x, context, options...);
+  }
+
+  /// The attention weights of a call, for looking at: ℝ^{b×h×t×t}, for an x of rank 2 ℝ^{h×t×t}; h is 1 where there are
+  /// no heads. Of cross-attention ℝ^{b×h×t×s} or ℝ^{h×t×s}.
+  template <TensorLike X, ModuleOption... O>
+  Tensor<T, rank_of<X> + 1> weights(const X& x, O&&... options) const {
+    return attend_weights(x, SelfContext{}, options...);
+  }
+  template <TensorLike X, TensorLike Context, ModuleOption... O>
+  Tensor<T, rank_of<X> + 1> weights(const X& x, const Context& context, O&&... options) const {
+    return attend_weights(x, context, options...);
+  }
+
+ private:
+  const Module& self() const { return static_cast<const Module&>(*this); }
+
+  /// Stands for the context of self-attention: x itself.
+  struct SelfContext {};
+
+  template <class Context>
+  static constexpr bool is_cross = !std::same_as<Context, SelfContext>;
+
+  template <class X, class Context, class... O>
+  Tensor<T, rank_of<X>> result(const X& x, const Context& context, O&... options) const {
+    check_types<X, Context>();
+    const auto input = const_view(x);
+    checked_context(input, context);  // before anything is allocated
+    auto shape = input.shape();
     shape[rank_of<X> - 1] = self().d_out();
     Tensor<T, rank_of<X>> out(shape);
-    into(out, x, options...);
+    attend_into(out, x, context, options...);
     return out;
   }
 
-  /// The same into a tensor, view or Eigen object of the result's shape that shares no element with x.
-  template <TensorLike Out, TensorLike X, ModuleOption... O>
-  void into(Out&& out, const X& x, O&&... options) const {
-    check_types<X>();
+  template <class Out, class X, class Context, class... O>
+  void attend_into(Out&& out, const X& x, const Context& context, O&... options) const {
+    check_types<X, Context>();
     static_assert(std::same_as<ScalarOf<Out>, T> && rank_of<Out> == rank_of<X>,
                   "heed: out must have the rank and the scalar type of x");
-    constexpr int R = rank_of<X>;
+    constexpr bool cross = is_cross<Context>;
     const auto output = output_view(std::forward<Out>(out));
     const auto input = const_view(x);
-    check_input(input.shape());
+    const auto memory = checked_context(input, context);
     auto expected = input.shape();
-    expected[R - 1] = self().d_out();
+    expected[rank_of<X> - 1] = self().d_out();
     check_output_shape(Module::name, output.shape(), expected);
-    with_modifiers([&](const auto&... modifiers) { check_call(output, input, modifiers...); }, options...);
+    with_modifiers<cross>([&](const auto&... modifiers) { check_call(output, input, memory, modifiers...); },
+                          options...);
 
-    const Projected<T> projected = self().project(lift<3>(input));
-    const auto attend = [&](const TensorView<T, 3>& context) {
-      with_modifiers(
+    const Projected<T> projected = self().project(lift<3>(input), lift<3>(memory));
+    const auto attend = [&](const TensorView<T, 3>& merged_heads) {
+      with_modifiers<cross>(
           [&](const auto&... modifiers) {
-            checked_attention(Module::name, PlainKernel{}, heads_of(context), heads_of(projected.queries),
-                              heads_of(projected.keys), heads_of(projected.values), with_batch<R>(modifiers)...);
+            checked_attention(Module::name, PlainKernel{}, heads_of(merged_heads), heads_of(projected.queries),
+                              heads_of(projected.keys), heads_of(projected.values), with_batch(modifiers)...);
           },
           options...);
     };
     if constexpr (requires { self().out_proj(); }) {
-      Tensor<T, 3> context(projected.values.shape());
-      attend(context);
-      self().out_proj().into(lift<3>(output), context);
+      Tensor<T, 3> merged_heads(projected.queries.shape());
+      attend(merged_heads);
+      self().out_proj().into(lift<3>(output), merged_heads);
     } else {
       attend(lift<3>(output));
     }
     (advance(options), ...);
   }
 
-  /// The attention weights of a call, for looking at: ℝ^{b×h×t×t}, for an x of rank 2 ℝ^{h×t×t}; h is 1 where there are
-  /// no heads.
-  template <TensorLike X, ModuleOption... O>
-  Tensor<T, rank_of<X> + 1> weights(const X& x, O&&... options) const {
-    check_types<X>();
+  template <class X, class Context, class... O>
+  Tensor<T, rank_of<X> + 1> attend_weights(const X& x, const Context& context, O&... options) const {
+    check_types<X, Context>();
     constexpr int R = rank_of<X>;
+    constexpr bool cross = is_cross<Context>;
     const auto input = const_view(x);
-    check_input(input.shape());
+    const auto memory = checked_context(input, context);
     Shape<R + 1> shape;
     if constexpr (R == 3) shape[0] = input.shape()[0];
     shape[R - 2] = self().num_heads();
-    shape[R - 1] = shape[R] = input.shape()[R - 2];
+    shape[R - 1] = input.shape()[R - 2];
+    shape[R] = memory.shape()[R - 2];
     Tensor<T, R + 1> result(shape);
-    with_modifiers([&](const auto&... modifiers) { check_call(view(result), input, modifiers...); }, options...);
+    with_modifiers<cross>([&](const auto&... modifiers) { check_call(view(result), input, memory, modifiers...); },
+                          options...);
 
-    const Projected<T> projected = self().project(lift<3>(input));
-    with_modifiers(
+    const Projected<T> projected = self().project(lift<3>(input), lift<3>(memory));
+    with_modifiers<cross>(
         [&](const auto&... modifiers) {
           checked_weights(Module::name, PlainKernel{}, lift<4>(view(result)), heads_of(projected.queries),
-                          heads_of(projected.keys), with_batch<R>(modifiers)...);
+                          heads_of(projected.keys), with_batch(modifiers)...);
         },
         options...);
     (advance(options), ...);
     return result;
   }
 
- private:
-  const Module& self() const { return static_cast<const Module&>(*this); }
-
-  template <class X>
+  template <class X, class Context>
   static constexpr void check_types() {
     static_assert(std::same_as<ScalarOf<X>, T>, "heed: x must have the scalar type of the module");
     static_assert(rank_of<X> == 2 || rank_of<X> == 3, "heed: x must have rank 2 (one sequence) or 3 (a batch)");
+    if constexpr (is_cross<Context>)
+      static_assert(std::same_as<ScalarOf<Context>, T> && rank_of<Context> == rank_of<X>,
+                    "heed: context must have the rank and the scalar type of x");
+  }
+
+  /// Checks x too.
+  template <int R, class Context>
+  TensorView<const T, R> checked_context(const TensorView<const T, R>& x, const Context& context) const {
+    check_input(x.shape());
+    if constexpr (is_cross<Context>) {
+      const auto memory = const_view(context);
+      const auto refuse = [&](const std::string& why) {
+        fail_shape({Module::name, ": context is ", to_string(memory.shape()), ", but ", why});
+      };
+      if (memory.shape()[R - 1] != self().d_in())
+        refuse(joined({"its last size must be d_in = ", std::to_string(self().d_in())}));
+      if (R == 3 && memory.shape()[0] != x.shape()[0])
+        refuse(joined({"its batch size must be that of x ", to_string(x.shape())}));
+      return memory;
+    } else {
+      return x;
+    }
   }
 
   template <int R>
@@ -176,15 +233,15 @@ class ModuleInterface {
   /// Refuses what does not fit, with the shapes as the caller wrote them, before anything is computed: attention itself
   /// sees neither x nor, behind out_proj, out.
   template <int OutRank, int R, class... M>
-  void check_call(const TensorView<T, OutRank>& out, const TensorView<const T, R>& x, const M&... modifiers) const {
-    static_assert((fits_logsumexp<M, T, R> && ...),
-                  "heed::logsumexp: in the call of a module it must have the rank and the scalar type of x");
+  void check_call(const TensorView<T, OutRank>& out, const TensorView<const T, R>& x,
+                  const TensorView<const T, R>& context, const M&... modifiers) const {
+    (check_output_type<T, R + 1, M>(), ...);
     const Index batches = R == 3 ? x.shape()[0] : 1;
     const Index heads = self().num_heads();
-    const Index tokens = x.shape()[R - 2];
-    const AttentionSizes sizes{Module::name, R + 1, batches, heads, heads, tokens, tokens, self().d_out() / heads};
+    const AttentionSizes sizes{
+        Module::name, R + 1, batches, heads, heads, x.shape()[R - 2], context.shape()[R - 2], self().d_out() / heads};
     const Composition<T, M...> composition(sizes, modifiers...);
-    check_outputs(Module::name, out, composition, NamedInput<T, R>{"x", x});
+    check_outputs(Module::name, out, composition, NamedInput<T, R>{"x", x}, NamedInput<T, R>{"context", context});
     self().each_parameter([&](const auto& parameter) {
       check_apart(Module::name, "out", out, "parameter", parameter);
       composition.each_output([&](const char* output_name, const auto& output) {
@@ -194,13 +251,13 @@ class ModuleInterface {
   }
 
   /// Calls use with the modifiers that the options and the module itself stand for.
-  template <class Use, class... O>
+  template <bool Cross, class Use, class... O>
   void with_modifiers(const Use& use, O&... options) const {
     static_assert((0 + ... + int{RandomSource<O>}) <= 1, "heed: a call takes one random source");
     static_assert(!((RandomSource<O> || ...) && (decides_dropout<O> || ...)),
                   "heed: a call takes a random source or heed::dropout, not both");
     const auto own = [] {
-      if constexpr (Module::is_causal) {
+      if constexpr (Module::is_causal && !Cross) {
         return std::tuple(causal());
       } else {
         return std::tuple();
@@ -219,30 +276,28 @@ class ModuleInterface {
       } else {
         return std::tuple();
       }
-    } else {
+    } else if constexpr (decides_dropout<O>) {
       return std::tuple(in_draw_order(option));
+    } else {
+      return std::tuple<const O&>(option);
     }
   }
 
   /// Dropout by a Generator draws in the order of the module.
   template <class M>
   static M in_draw_order(M modifier) {
-    if constexpr (requires {
-                    Module::heads_first;
-                    modifier.heads_first;
-                  })
-      modifier.heads_first = Module::heads_first;
+    if constexpr (requires { Module::heads_first; }) modifier.heads_first = Module::heads_first;
     return modifier;
   }
 
-  /// Attention always gets a batch, and so does its log-sum-exp.
-  template <int R, class M>
-  static const M& with_batch(const M& modifier) {
-    return modifier;
-  }
-  template <int R>
-  static modifiers::LogSumExp<T, 3> with_batch(const modifiers::LogSumExp<T, R>& modifier) {
-    return modifiers::LogSumExp<T, 3>(lift<3>(modifier.target));
+  /// Attention always gets a batch, and so do the outputs it writes.
+  template <class M>
+  static decltype(auto) with_batch(const M& modifier) {
+    if constexpr (requires { modifier.with_all_axes(); }) {
+      return modifier.with_all_axes();
+    } else {
+      return (modifier);
+    }
   }
 
   template <class O>

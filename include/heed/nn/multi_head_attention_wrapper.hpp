@@ -75,16 +75,17 @@ class MultiHeadAttentionWrapper : public detail::ModuleInterface<MultiHeadAttent
     for (const CausalAttention<T>& head : heads_) head.each_parameter(f);
   }
 
-  /// x ℝ^{b×t×d_in} → each head's queries, keys and values in its columns, ℝ^{b×t×(h·d)}.
-  detail::Projected<T> project(const TensorView<const T, 3>& x) const {
-    const Shape<3> shape(x.shape()[0], x.shape()[1], d_out());
-    detail::Projected<T> all{Tensor<T, 3>(shape), Tensor<T, 3>(shape), Tensor<T, 3>(shape)};
+  /// Each head's queries, keys and values in its columns, ℝ^{b×t×(h·d)} and ℝ^{b×s×(h·d)}.
+  detail::Projected<T> project(const TensorView<const T, 3>& x, const TensorView<const T, 3>& context) const {
+    const Shape<3> x_shape(x.shape()[0], x.shape()[1], d_out());
+    const Shape<3> context_shape(x.shape()[0], context.shape()[1], d_out());
+    detail::Projected<T> all{Tensor<T, 3>(x_shape), Tensor<T, 3>(context_shape), Tensor<T, 3>(context_shape)};
     const Index width = config_.d_out;
     for (Index h = 0; h < num_heads(); ++h) {
       const auto part = [&](Tensor<T, 3>& whole) { return slice(whole, 2, h * width, (h + 1) * width); };
       head(h).W_query().into(part(all.queries), x);
-      head(h).W_key().into(part(all.keys), x);
-      head(h).W_value().into(part(all.values), x);
+      head(h).W_key().into(part(all.keys), context);
+      head(h).W_value().into(part(all.values), context);
     }
     return all;
   }

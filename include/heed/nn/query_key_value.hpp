@@ -62,7 +62,9 @@ class QueryKeyValue {
   template <class Module, class Scalar>
   friend class ModuleInterface;
 
-  Projected<T> project(const TensorView<const T, 3>& x) const { return {W_query_(x), W_key_(x), W_value_(x)}; }
+  Projected<T> project(const TensorView<const T, 3>& x, const TensorView<const T, 3>& context) const {
+    return {W_query_(x), W_key_(context), W_value_(context)};
+  }
 
   template <class Element, class Self>
   static std::vector<Parameter<Element>> parameters_of(Self& self) {

@@ -60,8 +60,8 @@ class SelfAttention_v1 : public detail::ModuleInterface<SelfAttention_v1<T>, T> 
     f(view(W_value_));
   }
 
-  detail::Projected<T> project(const TensorView<const T, 3>& x) const {
-    return {times(x, W_query_), times(x, W_key_), times(x, W_value_)};
+  detail::Projected<T> project(const TensorView<const T, 3>& x, const TensorView<const T, 3>& context) const {
+    return {times(x, W_query_), times(context, W_key_), times(context, W_value_)};
   }
 
   static Tensor<T, 3> times(const TensorView<const T, 3>& x, const Tensor<T, 2>& weight) {

@@ -20,37 +20,7 @@ using heed::Tensor;
 using support::same_bits;
 using support::Sizes;
 
-TEST_CASE("what is no modifier is refused by the concept", "[attention][modifiers]") {
-  STATIC_REQUIRE(heed::AttentionModifier<decltype(heed::causal())>);
-  STATIC_REQUIRE(heed::AttentionModifier<const heed::modifiers::Scale&>);
-  STATIC_REQUIRE(!heed::AttentionModifier<float>);
-  STATIC_REQUIRE(!heed::AttentionModifier<heed::Generator&>);
-  STATIC_REQUIRE(!heed::AttentionModifier<Tensor<bool, 2>>);
-}
-
-TEMPLATE_TEST_CASE("scale replaces 1/√d", "[attention][modifiers]", float, double) {
-  using T = TestType;
-  const auto x = support::random_inputs<T>({1, 2, 2, 3, 7, 4, 3});
-  const auto plain = heed::attention_weights(x.q, x.k);
-  CHECK(same_bits(heed::attention_weights(x.q, x.k, heed::scale(0.5)), plain));
-  CHECK(!same_bits(heed::attention_weights(x.q, x.k, heed::scale(1)), plain));
-
-  Tensor<T, 4> twice = x.q;  // a power of two scales exactly
-  for (Index n = 0; n < twice.size(); ++n) twice.data()[n] *= 2;
-  CHECK(same_bits(heed::attention_weights(x.q, x.k, heed::scale(-1)),
-                  heed::attention_weights(twice, x.k, heed::scale(-0.5))));
-
-  const auto even = heed::attention_weights(x.q, x.k, heed::scale(0));
-  for (Index n = 0; n < even.size(); ++n) CHECK(even.data()[n] == T(1) / T(7));
-}
-
-TEST_CASE("a scale is finite", "[attention][modifiers]") {
-  CHECK(value_error([] { heed::scale(std::numeric_limits<double>::infinity()); }) ==
-        "heed::scale: the scale must be finite, got inf");
-  CHECK(value_error([] { heed::scale(std::nan("")); }).find("heed::scale: the scale must be finite") == 0);
-}
-
-TEMPLATE_TEST_CASE("causal equals the mask of keys j ≤ i, lower-right that of j ≤ i + s − t", "[attention][modifiers]",
+TEMPLATE_TEST_CASE("causal equals the mask of keys j ≤ i, lower-right that of j ≤ i + s − t", "[attention][masks]",
                    float, double) {
   using T = TestType;
   for (const Index t : support::hostile_sizes)
@@ -69,7 +39,7 @@ TEMPLATE_TEST_CASE("causal equals the mask of keys j ≤ i, lower-right that of 
     }
 }
 
-TEMPLATE_TEST_CASE("key lengths equal a problem of only so many keys", "[attention][modifiers]", float, double) {
+TEMPLATE_TEST_CASE("key lengths equal a problem of only so many keys", "[attention][masks]", float, double) {
   using T = TestType;
   for (const Index s : {1, 7, 33})
     for (Index length = 0; length <= s; ++length) {
@@ -96,7 +66,7 @@ TEMPLATE_TEST_CASE("key lengths equal a problem of only so many keys", "[attenti
     }
 }
 
-TEMPLATE_TEST_CASE("key lengths come in any range of integers", "[attention][modifiers]", float, double) {
+TEMPLATE_TEST_CASE("key lengths come in any range of integers", "[attention][masks]", float, double) {
   using T = TestType;
   const auto x = support::random_inputs<T>({2, 1, 1, 3, 7, 2, 2});
   const auto attend = [&](const auto& lengths) {
@@ -125,8 +95,7 @@ TEMPLATE_TEST_CASE("key lengths come in any range of integers", "[attention][mod
   CHECK(same_bits(heed::scaled_dot_product_attention(x.q[1], x.k[1], x.v[1], heed::key_lengths({6})), expected[1]));
 }
 
-TEST_CASE("key lengths are one for each in the batch, and none is negative or above the keys",
-          "[attention][modifiers]") {
+TEST_CASE("key lengths are one for each in the batch, and none is negative or above the keys", "[attention][masks]") {
   const auto x = support::random_inputs<float>({2, 1, 1, 3, 7, 2, 2});
   const auto refusal = [&](const std::vector<Index>& lengths) {
     return shape_error([&] { heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::key_lengths(lengths)); });
@@ -140,8 +109,7 @@ TEST_CASE("key lengths are one for each in the batch, and none is negative or ab
   CHECK_THROWS_AS(heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::key_lengths(huge)), heed::ShapeError);
 }
 
-TEMPLATE_TEST_CASE("masks and biases of rank 2 to 4 repeat along axes of size 1", "[attention][modifiers]", float,
-                   double) {
+TEMPLATE_TEST_CASE("masks and biases of rank 2 to 4 repeat along axes of size 1", "[attention][masks]", float, double) {
   using T = TestType;
   const Sizes n{2, 4, 2, 3, 5, 3, 2};
   const auto x = support::random_inputs<T>(n);
@@ -173,7 +141,7 @@ TEMPLATE_TEST_CASE("masks and biases of rank 2 to 4 repeat along axes of size 1"
   }
 }
 
-TEMPLATE_TEST_CASE("masks and biases may be Eigen objects and views", "[attention][modifiers]", float, double) {
+TEMPLATE_TEST_CASE("masks and biases may be Eigen objects and views", "[attention][masks]", float, double) {
   using T = TestType;
   const auto x = support::random_inputs<T>({1, 1, 1, 3, 5, 2, 2});
   std::mt19937 rng(6);
@@ -187,50 +155,4 @@ TEMPLATE_TEST_CASE("masks and biases may be Eigen objects and views", "[attentio
   CHECK(same_bits(attend(heed::mask(heed::view(mask)), heed::bias(heed::transpose(turned_bias, 0, 1))), expected));
   const Eigen::Matrix<T, 1, Eigen::Dynamic> row = bias.matrix().row(1);
   CHECK(same_bits(attend(heed::bias(row)), attend(heed::bias(heed::slice(bias, 0, 1, 2)))));
-}
-
-TEMPLATE_TEST_CASE("the log-sum-exp is that of the scaled, biased and masked scores", "[attention][modifiers]", float,
-                   double) {
-  using T = TestType;
-  constexpr T inf = std::numeric_limits<T>::infinity();
-  const Tensor<T, 2> q{{2}}, k{{1}, {3}, {5}}, v(3, 1);
-  const Tensor<T, 2> bias{{0, 1, 0}};
-  const Tensor<bool, 2> mask{{true, true, false}};
-  Tensor<T, 1> lse(1);
-  heed::scaled_dot_product_attention(q, k, v, heed::scale(0.5), heed::bias(bias), heed::mask(mask),
-                                     heed::logsumexp(lse), heed::dropout(0.9, heed::Philox{}));  // before dropout
-  CHECK(std::abs(static_cast<double>(lse(0)) - std::log(std::exp(1.0) + std::exp(4.0))) <
-        4 * 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
-  heed::scaled_dot_product_attention(q, k, v, heed::key_lengths({0}), heed::logsumexp(lse));
-  CHECK(lse(0) == -inf);
-}
-
-TEMPLATE_TEST_CASE("the log-sum-exp goes into any view, an Eigen vector too", "[attention][modifiers]", float, double) {
-  using T = TestType;
-  const auto x = support::random_inputs<T>({2, 3, 3, 4, 5, 2, 2});
-  Tensor<T, 3> all(2, 3, 4);
-  heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::logsumexp(all));
-  Tensor<T, 2> heads(3, 4);
-  heed::scaled_dot_product_attention(x.q[1], x.k[1], x.v[1], heed::logsumexp(heads));
-  CHECK(same_bits(heads, all[1]));
-
-  const auto attend = [&](auto&& lse) {
-    heed::scaled_dot_product_attention(x.q[1][2], x.k[1][2], x.v[1][2], heed::logsumexp(lse));
-  };
-  Tensor<T, 1> one(4);
-  attend(one);
-  CHECK(same_bits(one, all[1][2]));
-  Eigen::Matrix<T, Eigen::Dynamic, 1> column(4);
-  attend(column);
-  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> matrix = Eigen::Matrix<T, 4, 4>::Constant(7);
-  attend(matrix.row(1));
-  for (Index i = 0; i < 4; ++i) {
-    CHECK(column(i) == one(i));
-    CHECK(matrix(1, i) == one(i));
-    CHECK(matrix(2, i) == 7);
-  }
-  support::LaidOut<T, 3> gapped(Tensor<T, 3>(2, 3, 4), {{2, 0, 1}, 2, 3, {false, true, false}});
-  heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::logsumexp(gapped.view()));
-  CHECK(same_bits(gapped.view(), all));
-  CHECK(gapped.gaps_are_untouched());
 }

@@ -1,0 +1,195 @@
+#pragma once
+
+#include <heed/attention/modifier.hpp>
+#include <heed/attention/problem.hpp>
+#include <heed/core/tensor_like.hpp>
+
+#include <concepts>
+#include <initializer_list>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace heed {
+
+/// For sliding_window: this side has no end.
+inline constexpr Index unbounded = std::numeric_limits<Index>::max();
+
+namespace modifiers {
+
+struct Causality;
+struct Lengths;
+struct Window;
+
+struct Causal : Modifier {
+  using decides = Causality;
+
+  bool sees(const Pair& at) const { return at.j <= at.position; }
+  Causal bind(const detail::AttentionSizes&) const { return *this; }
+};
+
+struct CausalLowerRight : Modifier {
+  using decides = Causality;
+
+  struct Bound {
+    Index t;
+    Index offset(Index length) const { return length - t; }
+    bool sees(const Pair& at) const { return at.j <= at.position; }
+  };
+  Bound bind(const detail::AttentionSizes& sizes) const { return {sizes.t}; }
+};
+
+struct SlidingWindow : Modifier {
+  using decides = Window;
+
+  SlidingWindow(Index keys_before, Index keys_after) : left(keys_before), right(keys_after) {
+    if (left < 0 || right < 0)
+      detail::fail_value({"heed::sliding_window: left and right must not be negative, got ", std::to_string(left),
+                          " and ", std::to_string(right)});
+  }
+  /// Distances, not ends: position + unbounded would overflow.
+  bool sees(const Pair& at) const { return at.position - at.j <= left && at.j - at.position <= right; }
+  SlidingWindow bind(const detail::AttentionSizes&) const { return *this; }
+
+  Index left, right;
+};
+
+template <class I>
+struct KeyLengths : Modifier {
+  using decides = Lengths;
+
+  explicit KeyLengths(const TensorView<const I, 1>& values) : lengths(values) {}
+
+  Index length(Index b) const { return static_cast<Index>(lengths[b]); }
+  template <class F>
+  void each_input(const F& f) const {
+    f("key_lengths", lengths);
+  }
+  KeyLengths bind(const detail::AttentionSizes& sizes) const {
+    const auto refuse = [&](const std::string& why) {
+      detail::fail_shape({sizes.function, ": key_lengths is ", to_string(lengths.shape()), why});
+    };
+    if (lengths.size() != sizes.b)
+      refuse(detail::joined({", but there must be one for each of ", std::to_string(sizes.b), " in the batch"}));
+    for (Index b = 0; b < sizes.b; ++b) {
+      if (std::cmp_less(lengths[b], 0) || std::cmp_greater(lengths[b], sizes.s))
+        refuse(detail::joined({" with the length ", std::to_string(lengths[b]), ", which is not in [0, ",
+                               std::to_string(sizes.s), "], the number of keys"}));
+    }
+    return *this;
+  }
+
+  TensorView<const I, 1> lengths;
+};
+
+template <int R>
+struct Mask : Modifier {
+  explicit Mask(const TensorView<const bool, R>& view) : values(view) {}
+
+  struct Bound {
+    TensorView<const bool, 4> values;
+    TensorView<const bool, R> given;
+    bool sees(const Pair& at) const { return values(at.b, at.h, at.i, at.j); }
+    template <class F>
+    void each_input(const F& f) const {
+      f("mask", given);
+    }
+  };
+  Bound bind(const detail::AttentionSizes& sizes) const {
+    return {detail::broadcast_to_scores(sizes, "mask", values), values};
+  }
+
+  TensorView<const bool, R> values;
+};
+
+template <class F>
+struct MaskMod : Modifier {
+  explicit MaskMod(F&& user_function) : function(std::forward<F>(user_function)) {}
+
+  struct Bound {
+    const std::remove_reference_t<F>* f;
+    bool sees(const Pair& at) const { return static_cast<bool>((*f)(at.b, at.h, at.i, at.j)); }
+  };
+  Bound bind(const detail::AttentionSizes&) const { return {&function.get()}; }
+
+  detail::UserFunction<F> function;
+};
+
+}  // namespace modifiers
+
+/// Queries do not see later keys: key j takes part where j ≤ p. A query's position p is its index i, so that query and
+/// key 0 are aligned (is_causal of torch.nn.functional.scaled_dot_product_attention).
+///
+/// ```cpp
+/// auto out = heed::scaled_dot_product_attention(q, k, v, heed::causal());
+/// ```
+inline modifiers::Causal causal() { return {}; }
+
+/// The same with the last query aligned with the last key: key j takes part where j ≤ p, p = i + length − t, length
+/// being s or the batch's key length (torch.nn.attention.bias.causal_lower_right).
+///
+/// ```cpp
+/// auto out = heed::scaled_dot_product_attention(q, k, v, heed::causal_lower_right());
+/// ```
+inline modifiers::CausalLowerRight causal_lower_right() { return {}; }
+
+/// A query at position p sees keys p − left ≤ j ≤ p + right ("Longformer", Beltagy et al., 2020). `heed::unbounded`
+/// opens a side; a negative one is a std::invalid_argument. A window of W keys that ends with the query's own is
+/// left = W − 1, right = 0. The position is i, with causal_lower_right() i + length − t.
+///
+/// ```cpp
+/// auto out = heed::scaled_dot_product_attention(q, k, v, heed::causal_lower_right(), heed::sliding_window(3, 0));
+/// ```
+inline modifiers::SlidingWindow sliding_window(Index left, Index right) { return {left, right}; }
+
+/// Of batch b only the first lengths[b] keys exist; no user function is called for the others. A contiguous range of
+/// integers or a rank-1 TensorLike, one for each in the batch (one for ranks 2 and 3), each in [0, s], else ShapeError.
+///
+/// ```cpp
+/// auto out = heed::scaled_dot_product_attention(q, k, v, heed::key_lengths({7, 4}));  // b is 2, s is 7
+/// ```
+template <detail::Sequence Range>
+auto key_lengths(const Range& lengths) {
+  const auto values = detail::sequence_view(lengths);
+  using I = typename decltype(values)::value_type;
+  static_assert(SizeLike<I>, "heed::key_lengths: lengths are integers");
+  return modifiers::KeyLengths<I>(values);
+}
+inline modifiers::KeyLengths<Index> key_lengths(std::initializer_list<Index> lengths) {
+  return key_lengths(std::span<const Index>(lengths.begin(), lengths.size()));
+}
+
+/// Pairs take part where this is true. ℝ^{t×s}, ℝ^{h×t×s} or ℝ^{b×h×t×s}, else ShapeError; axes of size 1 repeat. May
+/// be given several times: all must be true.
+///
+/// ```cpp
+/// heed::Tensor<bool, 2> seen(5, 7);  // ℝ^{t×s}
+/// seen.fill(true);
+/// seen(0, 3) = false;
+/// auto out = heed::scaled_dot_product_attention(q, k, v, heed::mask(seen));
+/// ```
+template <TensorLike X>
+auto mask(const X& values) {
+  static_assert(std::same_as<ScalarOf<X>, bool>, "heed::mask: a mask holds bool; numbers to add are a heed::bias");
+  static_assert(rank_of<X> >= 2 && rank_of<X> <= 4, "heed::mask: a mask has rank 2, 3 or 4");
+  return modifiers::Mask<rank_of<X>>(detail::const_view(values));
+}
+
+/// Pairs take part where f(b, h, i, j) is true (mask_mod of torch.nn.attention.flex_attention). i counts the queries of
+/// the call from 0, whatever their position. f is called for pairs that exist, some of which may be hidden otherwise,
+/// in any order, number and thread; it must not throw. May be given several times: all must be true.
+///
+/// ```cpp
+/// auto out = heed::scaled_dot_product_attention(
+///     q, k, v, heed::mask_mod([](auto, auto, auto i, auto j) { return i / 4 == j / 4; }));  // blocks of four
+/// ```
+template <class F>
+auto mask_mod(F&& f) {
+  static_assert(std::is_invocable_r_v<bool, const std::remove_reference_t<F>&, Index, Index, Index, Index>,
+                "heed::mask_mod: f must be callable, when const, as bool f(Index b, Index h, Index i, Index j)");
+  return modifiers::MaskMod<F>(std::forward<F>(f));
+}
+
+}  // namespace heed
