@@ -6,10 +6,14 @@
 #include <Eigen/Core>
 
 #include <array>
-#include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using core_tests::shape_error;
@@ -155,4 +159,99 @@ TEMPLATE_TEST_CASE("masks and biases may be Eigen objects and views", "[attentio
   CHECK(same_bits(attend(heed::mask(heed::view(mask)), heed::bias(heed::transpose(turned_bias, 0, 1))), expected));
   const Eigen::Matrix<T, 1, Eigen::Dynamic> row = bias.matrix().row(1);
   CHECK(same_bits(attend(heed::bias(row)), attend(heed::bias(heed::slice(bias, 0, 1, 2)))));
+}
+
+namespace {
+
+/// The pairs of one head that a query sees, a row of 1 and . for each query.
+template <class... M>
+std::vector<std::string> seen(Index t, Index s, const M&... modifiers) {
+  const auto x = support::random_inputs<float>({1, 1, 1, t, s, 2, 2});
+  const auto weights = heed::attention_weights(x.q, x.k, modifiers...);
+  std::vector<std::string> rows(static_cast<std::size_t>(t));
+  for (Index i = 0; i < t; ++i)
+    for (Index j = 0; j < s; ++j) rows[static_cast<std::size_t>(i)] += weights(0, 0, i, j) > 0 ? '1' : '.';
+  return rows;
+}
+using Rows = std::vector<std::string>;
+
+bool function_of_even_keys(Index, Index, Index, Index j) { return j % 2 == 0; }
+
+}  // namespace
+
+TEST_CASE("a window is a band around a query's position", "[attention][masks]") {
+  using heed::sliding_window;
+  CHECK(seen(4, 6, sliding_window(1, 2)) == Rows{"111...", "1111..", ".1111.", "..1111"});
+  CHECK(seen(4, 4, sliding_window(0, 0)) == Rows{"1...", ".1..", "..1.", "...1"});
+  CHECK(seen(4, 4, sliding_window(1, heed::unbounded)) == Rows{"1111", "1111", ".111", "..11"});
+  CHECK(seen(3, 4, sliding_window(heed::unbounded, 1)) == Rows{"11..", "111.", "1111"});
+  CHECK(seen(2, 3, sliding_window(heed::unbounded, heed::unbounded)) == Rows{"111", "111"});
+  CHECK(seen(4, 4, heed::causal(), sliding_window(1, 3)) == Rows{"1...", "11..", ".11.", "..11"});
+  CHECK(seen(5, 2, sliding_window(1, 0)) == Rows{"1.", "11", ".1", "..", ".."});
+}
+
+TEST_CASE("a window moves with the positions of the queries", "[attention][masks]") {
+  using heed::sliding_window;
+  CHECK(seen(2, 5, heed::causal_lower_right(), sliding_window(1, 0)) == Rows{"..11.", "...11"});
+  CHECK(seen(2, 5, sliding_window(1, 0), heed::key_lengths({4}), heed::causal_lower_right()) == Rows{".11..", "..11."});
+  CHECK(seen(4, 2, heed::causal_lower_right(), sliding_window(heed::unbounded, 0)) == Rows{"..", "..", "1.", "11"});
+  CHECK(seen(4, 2, heed::causal_lower_right(), sliding_window(0, heed::unbounded)) == Rows{"..", "..", "1.", ".1"});
+}
+
+TEST_CASE("the sides of a window are not negative", "[attention][masks]") {
+  CHECK(value_error([] { heed::sliding_window(-1, 0); }) ==
+        "heed::sliding_window: left and right must not be negative, got -1 and 0");
+  CHECK(value_error([] { heed::sliding_window(3, -7); }) ==
+        "heed::sliding_window: left and right must not be negative, got 3 and -7");
+}
+
+TEMPLATE_TEST_CASE("a mask_mod is called with batch, head, query and key of pairs that exist", "[attention][masks]",
+                   float, double) {
+  using T = TestType;
+  const auto x = support::random_inputs<T>({2, 4, 2, 3, 5, 2, 2});
+  std::set<std::tuple<Index, Index, Index, Index>> called;
+  const auto record = [&called](Index b, Index h, Index i, Index j) {
+    called.insert({b, h, i, j});
+    return true;
+  };
+  heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::mask_mod(record), heed::key_lengths({5, 2}),
+                                     heed::causal_lower_right());
+  for (const auto& [b, h, i, j] : called) {
+    CHECK((0 <= b && b < 2 && 0 <= h && h < 4 && 0 <= i && i < 3));
+    CHECK((0 <= j && j < (b == 0 ? 5 : 2)));
+  }
+  for (Index b = 0; b < 2; ++b)
+    for (Index h = 0; h < 4; ++h)
+      for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j <= (b == 0 ? i + 2 : i - 1); ++j) CHECK(called.count({b, h, i, j}) == 1);
+}
+
+TEST_CASE("a mask_mod gets the raw index of a query, not its position", "[attention][masks]") {
+  const auto first = heed::mask_mod([](Index, Index, Index i, Index j) { return i == j; });
+  CHECK(seen(2, 4, heed::causal_lower_right(), first) == Rows{"1...", ".1.."});
+}
+
+TEST_CASE("several masks of every kind intersect", "[attention][masks]") {
+  const Tensor<bool, 2> not_last{{true, true, true, true, false}};
+  const auto even = heed::mask_mod([](Index, Index, Index, Index j) { return j % 2 == 0; });
+  const auto far = heed::mask_mod([](Index, Index, Index i, Index j) { return i + j > 1; });
+  CHECK(seen(3, 5, even, heed::mask(not_last), far) == Rows{"..1..", "..1..", "1.1.."});
+  CHECK(seen(3, 5, far, heed::causal(), even) == Rows{".....", ".....", "1.1.."});
+}
+
+TEST_CASE("a mask_mod is any callable, and keeps a temporary one", "[attention][masks]") {
+  const Rows even{"1.1.1", "1.1.1"};
+  CHECK(seen(2, 5, heed::mask_mod(function_of_even_keys)) == even);
+  CHECK(seen(2, 5, heed::mask_mod(&function_of_even_keys)) == even);
+  const std::function<bool(Index, Index, Index, Index)> erased = function_of_even_keys;
+  CHECK(seen(2, 5, heed::mask_mod(erased)) == even);
+
+  auto owned = std::make_unique<Index>(2);
+  const auto move_only = [owned = std::move(owned)](auto, auto, auto, auto j) { return j % *owned == 0; };
+  CHECK(seen(2, 5, heed::mask_mod(move_only)) == even);
+
+  const auto kept = heed::mask_mod([table = std::vector<int>{1, 0, 1, 0, 1}](auto, auto, auto, auto j) {
+    return table[static_cast<std::size_t>(j)];  // converts to bool
+  });
+  CHECK(seen(2, 5, kept) == even);
 }

@@ -65,3 +65,93 @@ TEMPLATE_TEST_CASE("the log-sum-exp goes into any view, an Eigen vector too", "[
   CHECK(same_bits(gapped.view(), all));
   CHECK(gapped.gaps_are_untouched());
 }
+
+TEMPLATE_TEST_CASE("scores are those at their place, final scores those the softmax sees", "[attention][outputs]",
+                   float, double) {
+  using T = TestType;
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  const Tensor<T, 2> q{{1}, {2}}, k{{1}, {3}, {-1}, {5}};
+  const Tensor<T, 2> bias{{0, 1, -inf, 0}};
+  Tensor<T, 2> scores(2, 4), last(2, 4);
+  const auto attend = [&](const auto&... m) {
+    heed::attention_weights(q, k, heed::scale(1), heed::key_lengths({3}), m..., heed::causal(),
+                            heed::final_scores(last));
+  };
+  attend(heed::scores(scores), heed::bias(bias));
+  CHECK(same_bits(scores, Tensor<T, 2>{{1, 3, -1, -inf}, {2, 6, -2, -inf}}));
+  CHECK(same_bits(last, Tensor<T, 2>{{1, -inf, -inf, -inf}, {2, 7, -inf, -inf}}));
+  attend(heed::bias(bias), heed::scores(scores));
+  CHECK(same_bits(scores, Tensor<T, 2>{{1, 4, -inf, -inf}, {2, 7, -inf, -inf}}));
+  CHECK(same_bits(last, Tensor<T, 2>{{1, -inf, -inf, -inf}, {2, 7, -inf, -inf}}));
+}
+
+TEMPLATE_TEST_CASE("weights are those that attention_weights returns", "[attention][outputs]", float, double) {
+  using T = TestType;
+  const auto x = support::random_inputs<T>({2, 4, 2, 3, 5, 2, 3});
+  const auto modifiers = [&](const auto& call) {
+    return call(heed::dropout(0.3, heed::Philox{1, 2}), heed::causal_lower_right(),
+                heed::sinks({T(1), T(2), T(3), T(4)}),
+                heed::prob_mod([](T weight, auto...) { return weight * weight; }));
+  };
+  Tensor<T, 4> weights(2, 4, 3, 5), again(2, 4, 3, 5);
+  modifiers([&](const auto&... m) {
+    heed::scaled_dot_product_attention(x.q, x.k, x.v, m..., heed::weights(weights));
+    const auto returned = heed::attention_weights(x.q, x.k, heed::weights(again), m...);
+    CHECK(same_bits(weights, returned));
+    CHECK(same_bits(again, returned));
+  });
+}
+
+TEMPLATE_TEST_CASE("outputs have the shape of the scores, at any rank and layout", "[attention][outputs]", float,
+                   double) {
+  using T = TestType;
+  const auto x = support::random_inputs<T>({2, 2, 2, 3, 5, 2, 2});
+  const auto all = heed::attention_weights(x.q, x.k);
+  Tensor<T, 3> heads(2, 3, 5);
+  heed::scaled_dot_product_attention(x.q[1], x.k[1], x.v[1], heed::weights(heads));
+  CHECK(same_bits(heads, all[1]));
+  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> matrix(3, 5);
+  heed::scaled_dot_product_attention(x.q[1][0], x.k[1][0], x.v[1][0], heed::weights(matrix));
+  CHECK(same_bits(matrix, all[1][0]));
+  for (const auto& layout : support::layouts) {
+    support::LaidOut<T, 4> gapped(Tensor<T, 4>(2, 2, 3, 5), layout);
+    heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::weights(gapped.view()));
+    CHECK(same_bits(gapped.view(), all));
+    CHECK(gapped.gaps_are_untouched());
+  }
+}
+
+TEST_CASE("outputs of another shape are refused before anything is written", "[attention][outputs]") {
+  const auto x = support::random_inputs<float>({2, 2, 2, 3, 5, 2, 2});
+  auto out = support::filled(Shape<4>(2, 2, 3, 2), 7.0f);
+  auto bad = support::filled(Shape<4>(2, 2, 5, 3), 7.0f);
+  auto good = support::filled(Shape<4>(2, 2, 3, 5), 7.0f);
+  const auto refused = [&](const auto& wrong) {
+    return shape_error(
+        [&] { heed::scaled_dot_product_attention_into(out, x.q, x.k, x.v, heed::weights(good), wrong); });
+  };
+  const std::string name = "heed::scaled_dot_product_attention_into: ";
+  CHECK(refused(heed::scores(bad)) == name + "scores is ℝ^{2×2×5×3}, but it must be ℝ^{2×2×3×5}");
+  CHECK(refused(heed::final_scores(bad)) == name + "final_scores is ℝ^{2×2×5×3}, but it must be ℝ^{2×2×3×5}");
+  CHECK(shape_error([&] { heed::attention_weights(x.q[0], x.k[0], heed::weights(bad[0])); }) ==
+        "heed::attention_weights: weights is ℝ^{2×5×3}, but it must be ℝ^{2×3×5}");
+  for (const auto* untouched : {&out, &bad, &good})
+    CHECK(same_bits(*untouched, support::filled(untouched->shape(), 7.0f)));
+}
+
+TEST_CASE("outputs share no element with each other or with an input", "[attention][outputs]") {
+  auto x = support::random_inputs<float>({1, 2, 2, 3, 3, 3, 3});
+  Tensor<float, 4> scores(1, 2, 3, 3), out(1, 2, 3, 3), both(1, 4, 3, 3);
+  const auto refused = [&](const auto&... m) {
+    return value_error([&] { heed::scaled_dot_product_attention_into(out, x.q, x.k, x.v, m...); });
+  };
+  const std::string name = "heed::scaled_dot_product_attention_into: the output";
+  CHECK(refused(heed::weights(scores), heed::final_scores(scores)) ==
+        name + "s final_scores ℝ^{1×2×3×3} and weights ℝ^{1×2×3×3} share elements");
+  CHECK(refused(heed::scores(out)) == name + "s scores ℝ^{1×2×3×3} and out ℝ^{1×2×3×3} share elements");
+  CHECK(refused(heed::weights(x.k)) == name + " weights ℝ^{1×2×3×3} shares elements with the input k ℝ^{1×2×3×3}");
+  CHECK(refused(heed::bias(scores), heed::weights(scores)) ==
+        name + " weights ℝ^{1×2×3×3} shares elements with the input bias ℝ^{1×2×3×3}");
+  CHECK_NOTHROW(heed::scaled_dot_product_attention_into(out, x.q, x.k, x.v, heed::weights(heed::slice(both, 1, 0, 2)),
+                                                        heed::final_scores(heed::slice(both, 1, 2, 4))));
+}

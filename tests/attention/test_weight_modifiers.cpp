@@ -8,7 +8,9 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
+using core_tests::shape_error;
 using core_tests::value_error;
 using heed::Generator;
 using heed::Index;
@@ -198,4 +200,104 @@ TEMPLATE_TEST_CASE("NaN in a value shows though its weight was dropped, as in Py
   const Tensor<T, 2> z(1, 1);
   const Tensor<T, 2> v{{std::numeric_limits<T>::quiet_NaN()}};
   CHECK(std::isnan(heed::scaled_dot_product_attention(z, z, v, heed::dropout(1, Philox{}))(0, 0)));
+}
+
+TEMPLATE_TEST_CASE("a sink takes its share of the weights and counts in the log-sum-exp",
+                   "[attention][weight_modifiers]", float, double) {
+  using T = TestType;
+  const Tensor<T, 3> q(2, 1, 1), k(2, 3, 1), v{{{1}, {2}, {6}}, {{1}, {2}, {6}}};
+  Tensor<T, 2> lse(2, 1);
+  // Scores 0, 0, 0 and a sink of 0 and of log 5: weights 1/4 and 1/8 each.
+  const std::vector<T> logits{0, std::log(T(5))};
+  const auto out = heed::scaled_dot_product_attention(q, k, v, heed::sinks(logits), heed::logsumexp(lse));
+  const T close = 8 * std::numeric_limits<T>::epsilon();
+  CHECK(std::abs(out(0, 0, 0) - T(9) / 4) < 9 * close);
+  CHECK(std::abs(out(1, 0, 0) - T(9) / 8) < 9 * close);
+  CHECK(std::abs(lse(0, 0) - std::log(T(4))) < close);
+  CHECK(std::abs(lse(1, 0) - std::log(T(8))) < 4 * close);
+  const auto weights = heed::attention_weights(q, k, heed::sinks({T(0), logits[1]}));
+  for (Index j = 0; j < 3; ++j) CHECK(std::abs(weights(1, 0, j) - T(1) / 8) < close);
+}
+
+TEMPLATE_TEST_CASE("a large sink neither overflows nor loses the row", "[attention][weight_modifiers]", float, double) {
+  using T = TestType;
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  const Tensor<T, 2> q{{1}}, v{{1}, {3}};
+  Tensor<T, 1> lse(1);
+  const auto attend = [&](T score, T sink) {
+    const Tensor<T, 2> k{{score}, {score}};
+    return heed::scaled_dot_product_attention(q, k, v, heed::scale(1), heed::sinks({sink}), heed::logsumexp(lse))(0, 0);
+  };
+  CHECK(attend(10000, 10000) == T(4) / 3);
+  CHECK(attend(-10000, -10000) == T(4) / 3);
+  CHECK(attend(-10000, 10000) == 0);
+  CHECK(lse(0) == 10000);
+  CHECK(attend(10000, -10000) == 2);
+  CHECK(attend(3, -inf) == 2);  // no sink
+  CHECK(lse(0) == T(3) + std::log(T(2)));
+  CHECK(std::isnan(attend(3, std::numeric_limits<T>::quiet_NaN())));
+}
+
+TEMPLATE_TEST_CASE("a row that sees no key gives zeros with a sink too", "[attention][weight_modifiers]", float,
+                   double) {
+  using T = TestType;
+  const auto x = support::random_inputs<T>({1, 2, 1, 2, 3, 2, 2});
+  Tensor<T, 3> lse(1, 2, 2);
+  const Tensor<bool, 2> mask{{false, false, false}, {true, true, true}};
+  const auto out = heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::mask(mask), heed::sinks({T(1), T(-2)}),
+                                                      heed::logsumexp(lse));
+  for (Index h = 0; h < 2; ++h)
+    for (Index c = 0; c < 2; ++c) CHECK(bits(out(0, h, 0, c)) == 0);
+  CHECK(lse(0, 0, 0) == 1);
+  CHECK(lse(0, 1, 0) == -2);
+  CHECK(out(0, 0, 1, 0) != 0);
+}
+
+TEST_CASE("there is one sink for each query head", "[attention][weight_modifiers]") {
+  const auto x = support::random_inputs<float>({1, 4, 2, 2, 3, 2, 2});
+  const auto refused = [&](const std::vector<float>& sinks) {
+    return shape_error([&] { heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::sinks(sinks)); });
+  };
+  const std::string name = "heed::scaled_dot_product_attention: sinks is ";
+  CHECK(refused({1, 2}) == name + "ℝ^{2}, but there must be one for each of 4 heads");
+  CHECK(refused({1, 2, 3, 4, 5}) == name + "ℝ^{5}, but there must be one for each of 4 heads");
+}
+
+TEMPLATE_TEST_CASE("a prob_mod changes the normalised weights of visible pairs alone", "[attention][weight_modifiers]",
+                   float, double) {
+  using T = TestType;
+  const Problem<T> problem;
+  const auto plain = heed::attention_weights(problem.x.q, problem.x.k, heed::mask(problem.mask));
+  const auto mod = heed::prob_mod([](T weight, Index b, Index h, Index i, Index j) {
+    return weight + static_cast<T>(1000 * b + 100 * h + 10 * i + j);
+  });
+  const auto changed = heed::attention_weights(problem.x.q, problem.x.k, mod, heed::mask(problem.mask));
+  for (Index b = 0; b < 2; ++b)
+    for (Index h = 0; h < 4; ++h)
+      for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j < 7; ++j) {
+          if (problem.mask(i, j)) {
+            CHECK(changed(b, h, i, j) == plain(b, h, i, j) + static_cast<T>(1000 * b + 100 * h + 10 * i + j));
+          } else {
+            CHECK(bits(changed(b, h, i, j)) == 0);
+          }
+        }
+}
+
+TEMPLATE_TEST_CASE("a prob_mod comes before dropout and leaves the log-sum-exp alone", "[attention][weight_modifiers]",
+                   float, double) {
+  using T = TestType;
+  const auto x = support::random_inputs<T>({2, 2, 2, 3, 5, 2, 2});
+  const Philox philox{3, 4};
+  const auto plus_one = [](T weight, auto...) { return weight + 1; };
+  Tensor<T, 3> lse(2, 2, 3), lse_plain(2, 2, 3);
+  const auto plain = heed::attention_weights(x.q, x.k, heed::logsumexp(lse_plain));
+  const auto both =
+      heed::attention_weights(x.q, x.k, heed::dropout(0.5, philox), heed::prob_mod(plus_one), heed::logsumexp(lse));
+  CHECK(same_bits(lse, lse_plain));
+  for (Index b = 0; b < 2; ++b)
+    for (Index h = 0; h < 2; ++h)
+      for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j < 5; ++j)
+          CHECK(both(b, h, i, j) == (philox.uniform(b, h, i, j) < 0.5 ? 2 * (plain(b, h, i, j) + 1) : 0));
 }
