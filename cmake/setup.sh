@@ -1,4 +1,4 @@
-# Sourced by cmake/demo.sh, cmake/test.sh and .ci/run, which set $root to the repository. POSIX sh.
+# Sourced by the scripts beside it and .ci/run, which set $root to the repository. POSIX sh.
 
 say() { printf 'heed: %s\n' "$*"; }
 
