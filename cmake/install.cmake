@@ -16,3 +16,9 @@ write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/heed-config-version.cmake" COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/heed-config.cmake" "${PROJECT_BINARY_DIR}/heed-config-version.cmake"
         DESTINATION "${package_dir}" COMPONENT heed)
+
+set(pkgconfig_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+file(RELATIVE_PATH prefix_from_pkgconfig "/${pkgconfig_dir}" "/")
+string(REGEX REPLACE "/$" "" prefix_from_pkgconfig "${prefix_from_pkgconfig}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/heed.pc.in" "${PROJECT_BINARY_DIR}/heed.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/heed.pc" DESTINATION "${pkgconfig_dir}" COMPONENT heed)

@@ -145,6 +145,38 @@ TEST_CASE("a module hands out the log-sum-exp of its scores", "[nn][module_inter
   CHECK(equal(lse, expected));
 }
 
+TEST_CASE("every modifier works as an option of a module", "[nn][module_interface]") {
+  const auto module = multi_head();
+  const auto x = random_tensor<float>(1, 2, 6, 5);
+  const auto [q, k] = queries_and_keys(module, x);
+  const std::vector<float> slopes{0.5f, 0.25f, -1}, logits{0, 1, -1};
+  const auto call = [&](const auto& attend) {
+    return attend(heed::soft_cap(3), heed::alibi(slopes), heed::sinks(logits), heed::sliding_window(2, heed::unbounded),
+                  heed::score_mod([](float score, auto, auto h, auto...) { return score + float(h); }),
+                  heed::mask_mod([](auto, auto, auto i, auto j) { return (i + j) % 3 != 0; }),
+                  heed::prob_mod([](float weight, auto...) { return weight * weight; }));
+  };
+  const auto expected = call([&](const auto&... m) { return heed::attention_weights(q, k, heed::causal(), m...); });
+  CHECK(equal(call([&](const auto&... m) { return module.weights(x, m...); }), expected));
+
+  heed::Tensor<float, 4> scores(2, 3, 6, 6), last(2, 3, 6, 6), weights(2, 3, 6, 6), plain(2, 3, 6, 6);
+  call([&](const auto&... m) {
+    return module(x, heed::scores(scores), m..., heed::final_scores(last), heed::weights(weights));
+  });
+  CHECK(equal(weights, expected));
+  heed::attention_weights(q, k, heed::scores(plain));
+  CHECK(equal(scores, plain));
+  for (Index n = 0; n < last.size(); ++n) CHECK((last.data()[n] == -infinity) == (weights.data()[n] == 0));
+
+  heed::Tensor<float, 3> of_sentence(3, 6, 6);  // one sentence has no batch
+  module(x[1], heed::scores(of_sentence));
+  CHECK(almost_equal(of_sentence, plain[1]));
+  CHECK(says(shape_error_of([&] { module(x, heed::alibi({1.0f})); }), "heed::MultiHeadAttention: alibi is ℝ^{1}",
+             "each of 3 heads"));
+  CHECK(says(shape_error_of([&] { module(x[0], heed::weights(of_sentence), heed::sinks({1.0f})); }),
+             "heed::MultiHeadAttention: sinks is ℝ^{1}", "each of 3 heads"));
+}
+
 TEST_CASE("options stand in any order", "[nn][module_interface]") {
   const auto module = multi_head();
   const auto x = random_tensor<float>(1, 2, 6, 5);

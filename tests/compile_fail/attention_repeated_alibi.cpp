@@ -1,0 +1,10 @@
+// expect: two options of one call repeat or contradict each other
+#include <heed/heed.hpp>
+
+const heed::Tensor<float, 3> x(2, 5, 3);
+
+#ifdef HEED_BAD
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::alibi({1.0f, 2.0f}), heed::alibi({1.0f, 2.0f}));
+#else
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::alibi({1.0f, 2.0f}));
+#endif

@@ -1,0 +1,10 @@
+// expect: two options of one call repeat or contradict each other
+#include <heed/heed.hpp>
+
+const heed::Tensor<float, 3> x(2, 5, 3);
+
+#ifdef HEED_BAD
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::soft_cap(1), heed::soft_cap(2));
+#else
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::soft_cap(1));
+#endif

@@ -1,0 +1,11 @@
+// expect: heed::score_mod: f must be callable
+#include <heed/heed.hpp>
+
+const heed::Tensor<float, 3> x(2, 5, 3);
+
+#ifdef HEED_BAD
+const auto out = heed::scaled_dot_product_attention(x, x, x, heed::score_mod([](float score) { return score; }));
+#else
+const auto out =
+    heed::scaled_dot_product_attention(x, x, x, heed::score_mod([](float score, auto...) { return score; }));
+#endif
