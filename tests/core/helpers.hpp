@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -72,13 +73,14 @@ heed::Tensor<T, static_cast<int>(sizeof...(Sizes))> numbered(Sizes... sizes) {
   return x;
 }
 
-/// Memory of NaN where only the elements of the views taken from it may be touched: under ASan everything else is
-/// poisoned.
+/// Memory of NaN (false for bool) where only the elements of the views taken from it may be touched: under ASan
+/// everything else is poisoned.
 template <class T>
 class GappedMemory {
  public:
-  explicit GappedMemory(Index count) : values_(static_cast<std::size_t>(count), std::numeric_limits<T>::quiet_NaN()) {
-    ASAN_POISON_MEMORY_REGION(values_.data(), values_.size() * sizeof(T));
+  explicit GappedMemory(Index count) : count_(static_cast<std::size_t>(count)), values_(std::make_unique<T[]>(count_)) {
+    std::fill_n(values_.get(), count_, std::numeric_limits<T>::quiet_NaN());
+    ASAN_POISON_MEMORY_REGION(values_.get(), count_ * sizeof(T));
   }
   GappedMemory(const GappedMemory&) = delete;
   GappedMemory& operator=(const GappedMemory&) = delete;
@@ -87,7 +89,7 @@ class GappedMemory {
   /// A view that starts at element `start` and holds 1, 2, 3 … row by row.
   template <int R>
   heed::TensorView<T, R> numbered(Index start, const heed::Shape<R>& shape, const heed::Strides<R>& strides) {
-    const heed::TensorView<T, R> v(values_.data() + start, shape, strides);
+    const heed::TensorView<T, R> v(values_.get() + start, shape, strides);
     for (Index position = 0; position < v.size(); ++position) {
       T* const address = address_of(v, position);
       ASAN_UNPOISON_MEMORY_REGION(address, sizeof(T));
@@ -101,14 +103,15 @@ class GappedMemory {
   bool gaps_are_untouched() {
     open();
     const auto is_nan = [](T value) { return value != value; };
-    return std::count_if(values_.begin(), values_.end(), is_nan) ==
-           static_cast<std::ptrdiff_t>(values_.size()) - placed_;
+    return std::count_if(values_.get(), values_.get() + count_, is_nan) ==
+           static_cast<std::ptrdiff_t>(count_) - placed_;
   }
 
  private:
-  void open() { ASAN_UNPOISON_MEMORY_REGION(values_.data(), values_.size() * sizeof(T)); }
+  void open() { ASAN_UNPOISON_MEMORY_REGION(values_.get(), count_ * sizeof(T)); }
 
-  std::vector<T> values_;
+  std::size_t count_;
+  std::unique_ptr<T[]> values_;  // a vector of bool has no elements that one can point to
   std::ptrdiff_t placed_ = 0;
 };
 
