@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds the ONNX operator tests of attention and runs them: sh cmake/conformance.sh
 set -eu
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/cmake/setup.sh"
 
 install_missing g++ cmake make libeigen3-dev catch2

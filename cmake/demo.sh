@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds the worked example and runs it: sh cmake/demo.sh [tokens.csv]
 set -eu
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/cmake/setup.sh"
 
 install_missing g++ cmake make libeigen3-dev

@@ -18,7 +18,6 @@ install(FILES "${PROJECT_BINARY_DIR}/heed-config.cmake" "${PROJECT_BINARY_DIR}/h
         DESTINATION "${package_dir}" COMPONENT heed)
 
 set(pkgconfig_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
-file(RELATIVE_PATH prefix_from_pkgconfig "/${pkgconfig_dir}" "/")
-string(REGEX REPLACE "/$" "" prefix_from_pkgconfig "${prefix_from_pkgconfig}")
+file(RELATIVE_PATH include_from_pkgconfig "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/heed.pc.in" "${PROJECT_BINARY_DIR}/heed.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/heed.pc" DESTINATION "${pkgconfig_dir}" COMPONENT heed)

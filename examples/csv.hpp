@@ -23,6 +23,7 @@ class Error : public std::runtime_error {
  public:
   Error(const std::string& file, std::size_t line, const std::string& what)
       : std::runtime_error(file + ':' + std::to_string(line) + ": " + what) {}
+  Error(const std::string& file, const std::string& what) : std::runtime_error(file + ": " + what) {}
 };
 
 inline std::string_view trimmed(std::string_view text) {
@@ -107,7 +108,7 @@ inline heed::Tensor<float, 2> read(std::istream& in, const std::string& name) {
 
 inline heed::Tensor<float, 2> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path, 0, "cannot be opened");
+  if (!in) throw Error(path, "cannot be opened");
   return read(in, path);
 }
 

@@ -7,6 +7,7 @@
 #include <heed/core/eigen.hpp>
 #include <heed/core/error.hpp>
 #include <heed/core/generator.hpp>
+#include <heed/core/math.hpp>
 #include <heed/core/overlap.hpp>
 #include <heed/core/philox.hpp>
 #include <heed/core/print.hpp>

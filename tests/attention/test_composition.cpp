@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 using heed::Generator;
@@ -36,7 +37,7 @@ constexpr bool exclude = detail::decide_the_same<A, B>;
 }  // namespace
 
 TEST_CASE("options that repeat or contradict each other exclude each other", "[attention][composition]") {
-  using Lse = modifiers::LogSumExp<float, 3>;
+  using Lse = modifiers::Output<modifiers::Choice::logsumexp, float, 3>;
   STATIC_REQUIRE(exclude<modifiers::Scale, modifiers::Scale>);
   STATIC_REQUIRE(exclude<modifiers::Causal, modifiers::Causal>);
   STATIC_REQUIRE((exclude<modifiers::Causal, modifiers::CausalLowerRight>));
@@ -56,24 +57,22 @@ TEMPLATE_TEST_CASE("a composition of nothing scales by 1/√d and shows every ke
   CHECK(plain.length(1) == 5);
   CHECK(plain.offset(1) == 0);
   CHECK(plain.score(T(3), {1, 2, 0, 4, 0}) == T(3) * static_cast<T>(1 / std::sqrt(6.0)));
-  CHECK(plain.weight(T(0.25), true, {1, 2, 0, 4, 0}) == T(0.25));
+  CHECK(plain.weight(T(0.25), {1, 2, 0, 4, 0}) == T(0.25));
+  CHECK(plain.keep(T(0.25), {1, 2, 0, 4, 0}) == T(0.25));
+  CHECK(plain.sees({1, 2, 0, 4, 0}));
   CHECK(plain.sink(2) == -std::numeric_limits<T>::infinity());
 }
 
-TEMPLATE_TEST_CASE("a score is scaled, then biased, then hidden", "[attention][composition]", float, double) {
+TEMPLATE_TEST_CASE("a score is scaled, then biased, and hidden by −inf alone", "[attention][composition]", float,
+                   double) {
   using T = TestType;
   constexpr T inf = std::numeric_limits<T>::infinity();
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   const heed::modifiers::Pair at{1, 2, 3, 4, 3};
   Tensor<T, 2> bias = support::filled(Shape<2>(4, 5), T(0.5));
-  Tensor<bool, 2> mask = support::filled(Shape<2>(4, 5), true);
-  const auto both = compose<T>(heed::mask(mask), heed::bias(bias), heed::scale(2), heed::bias(bias));
+  const auto both = compose<T>(heed::bias(bias), heed::scale(2), heed::bias(bias));
   CHECK(both.score(T(3), at) == 7);
   CHECK(std::isnan(both.score(nan, at)));
-  mask(3, 4) = false;
-  CHECK(both.score(T(3), at) == -inf);
-  CHECK(both.score(nan, at) == -inf);
-  mask(3, 4) = true;
   bias(3, 4) = -inf;
   CHECK(both.score(T(3), at) == -inf);
   CHECK(both.score(nan, at) == -inf);
@@ -90,6 +89,37 @@ TEMPLATE_TEST_CASE("−inf in one bias hides whatever another one adds", "[atten
     CHECK(compose<T>(heed::bias(hiding), heed::bias(adding)).score(T(1), {0, 0, 0, 0, 0}) == -inf);
     CHECK(compose<T>(heed::bias(adding), heed::bias(hiding)).score(T(1), {0, 0, 0, 0, 0}) == -inf);
   }
+}
+
+TEST_CASE("masks by position become one range of keys", "[attention][composition]") {
+  const auto keys = [](Index position, const auto&... m) {
+    const modifiers::KeyRange range = compose<float>(m...).keys(1, position);
+    return range.end <= range.first ? std::pair<Index, Index>() : std::pair(range.first, range.end);
+  };
+  using Range = std::pair<Index, Index>;
+  const std::vector<Index> lengths{5, 3};
+  CHECK(keys(3) == Range(0, 5));
+  CHECK(keys(3, heed::causal()) == Range(0, 4));
+  CHECK(keys(3, heed::causal(), heed::key_lengths(lengths)) == Range(0, 3));
+  CHECK(keys(3, heed::sliding_window(1, 0), heed::causal()) == Range(2, 4));
+  CHECK(keys(-1, heed::causal()) == Range());
+
+  const Index most = heed::unbounded;
+  for (const Index position : {Index{-4}, Index{-1}, Index{0}, Index{3}, Index{100}}) {
+    CHECK(keys(position, heed::sliding_window(most, most)) == Range(0, 5));
+    CHECK(keys(position, heed::sliding_window(most - 1, most - 1)) == Range(0, 5));
+    CHECK(keys(position, heed::sliding_window(most - 100, most - 100)) == Range(0, 5));
+  }
+  CHECK(keys(-4, heed::sliding_window(0, 5)) == Range(0, 2));
+  CHECK(keys(100, heed::sliding_window(97, 0)) == Range(3, 5));
+}
+
+TEST_CASE("masks of pairs intersect", "[attention][composition]") {
+  const Tensor<bool, 2> mask{{true, false, true, true, true}};
+  const auto both = compose<float>(heed::mask(mask), heed::mask_mod([](auto, auto, auto i, auto j) { return i < j; }));
+  CHECK(both.sees({0, 0, 1, 2, 1}));
+  CHECK_FALSE(both.sees({0, 0, 0, 1, 0}));
+  CHECK_FALSE(both.sees({0, 0, 3, 3, 3}));
 }
 
 TEST_CASE("the lower-right offset counts the keys that a batch has", "[attention][composition]") {

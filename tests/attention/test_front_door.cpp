@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("shapes that do not fit are refused by name before anything i
         name + "q is ℝ^{2×3×3×5} and k is ℝ^{2×2×6×5}, but the 3 query heads are not a multiple of the 2 key heads");
   CHECK(with(&Call::k, Shape<4>(2, 2, 6, 4)) ==
         name + "q is ℝ^{2×4×3×5} and k is ℝ^{2×2×6×4}, but their last sizes must be equal");
-  const std::string values = ", but all its sizes except a last one of at least 1 must be those of k ℝ^{2×2×6×5}";
+  const std::string values = ", but it must have the sizes of k ℝ^{2×2×6×5}, except for the last, which is at least 1";
   CHECK(with(&Call::v, Shape<4>(2, 2, 5, 7)) == name + "v is ℝ^{2×2×5×7}" + values);
   CHECK(with(&Call::v, Shape<4>(2, 4, 6, 7)) == name + "v is ℝ^{2×4×6×7}" + values);
   CHECK(with(&Call::v, Shape<4>(1, 2, 6, 7)) == name + "v is ℝ^{1×2×6×7}" + values);

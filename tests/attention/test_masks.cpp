@@ -250,6 +250,9 @@ TEST_CASE("a mask_mod is any callable, and keeps a temporary one", "[attention][
   const auto move_only = [owned = std::move(owned)](auto, auto, auto, auto j) { return j % *owned == 0; };
   CHECK(seen(2, 5, heed::mask_mod(move_only)) == even);
 
+  const auto of_ints = [](int, int, unsigned, std::size_t j) { return j % 2 == 0; };
+  CHECK(seen(2, 5, heed::mask_mod(of_ints)) == even);
+
   const auto kept = heed::mask_mod([table = std::vector<int>{1, 0, 1, 0, 1}](auto, auto, auto, auto j) {
     return table[static_cast<std::size_t>(j)];  // converts to bool
   });

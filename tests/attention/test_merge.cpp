@@ -76,6 +76,9 @@ TEMPLATE_TEST_CASE("a half that saw no key does not count, whatever it holds", "
   CHECK(bits(neither.out(0, 1)) == 0);
   CHECK(neither.lse(0) == -inf);
 
+  CHECK(same_bits(heed::merge(some, Tensor<T, 1>{inf}, broken, none).out, some));
+  CHECK(heed::merge(some, Tensor<T, 1>{inf}, some, lse).lse(0) == inf);
+
   // But NaN in a half that counts shows, even where its weight is 0.
   CHECK(std::isnan(heed::merge(broken, Tensor<T, 1>{-10000}, some, lse).out(0, 0)));
   CHECK(std::isnan(heed::merge(some, Tensor<T, 1>{nan}, some, lse).out(0, 0)));

@@ -85,6 +85,26 @@ TEMPLATE_TEST_CASE("scores are those at their place, final scores those the soft
   CHECK(same_bits(last, Tensor<T, 2>{{1, -inf, -inf, -inf}, {2, 7, -inf, -inf}}));
 }
 
+TEMPLATE_TEST_CASE("an output changes no result", "[attention][outputs]", float, double) {
+  using T = TestType;
+  constexpr T large = std::numeric_limits<T>::max();
+  // The product overflows to −inf, which hides the pair: the cap does not bring it back.
+  const Tensor<T, 2> q{{large}, {1}}, k{{-large}, {2}}, v{{1}, {3}};
+  Tensor<T, 2> scores(2, 2), last(2, 2), weights(2, 2);
+  Tensor<T, 1> lse(2);
+  const auto plain = heed::scaled_dot_product_attention(q, k, v, heed::soft_cap(2));
+  CHECK(plain(0, 0) == 3);
+  const auto out =
+      heed::scaled_dot_product_attention(q, k, v, heed::scores(scores), heed::soft_cap(2), heed::weights(weights),
+                                         heed::final_scores(last), heed::logsumexp(lse));
+  CHECK(same_bits(out, plain));
+  CHECK(scores(0, 0) == -std::numeric_limits<T>::infinity());
+  CHECK(last(0, 0) == -std::numeric_limits<T>::infinity());
+  CHECK(weights(0, 0) == 0);
+  const auto same = heed::score_mod([](T score, auto...) { return score; });
+  CHECK(same_bits(heed::scaled_dot_product_attention(q, k, v, same, heed::soft_cap(2)), plain));
+}
+
 TEMPLATE_TEST_CASE("weights are those that attention_weights returns", "[attention][outputs]", float, double) {
   using T = TestType;
   const auto x = support::random_inputs<T>({2, 4, 2, 3, 5, 2, 3});

@@ -70,11 +70,11 @@ TEST_CASE("values have the keys' sizes but for a last one of their own", "[atten
   };
   CHECK_NOTHROW(detail::check_values("f", Shape<4>(2, 3, 4, 5), Shape<4>(2, 3, 4, 9)));
   CHECK_NOTHROW(detail::check_values("f", Shape<2>(0, 5), Shape<2>(0, 1)));
-  const std::string rest = ", but all its sizes except a last one of at least 1 must be those of k ";
-  CHECK(refusal_of(Shape<4>(2, 3, 4, 5), Shape<4>(1, 3, 4, 5)) == "f: v is ℝ^{1×3×4×5}" + rest + "ℝ^{2×3×4×5}");
-  CHECK(refusal_of(Shape<3>(3, 4, 5), Shape<3>(1, 4, 5)) == "f: v is ℝ^{1×4×5}" + rest + "ℝ^{3×4×5}");
-  CHECK(refusal_of(Shape<2>(4, 5), Shape<2>(3, 5)) == "f: v is ℝ^{3×5}" + rest + "ℝ^{4×5}");
-  CHECK(refusal_of(Shape<2>(4, 5), Shape<2>(4, 0)) == "f: v is ℝ^{4×0}" + rest + "ℝ^{4×5}");
+  const std::string rest = ", but it must have the sizes of k ", end = ", except for the last, which is at least 1";
+  CHECK(refusal_of(Shape<4>(2, 3, 4, 5), Shape<4>(1, 3, 4, 5)) == "f: v is ℝ^{1×3×4×5}" + rest + "ℝ^{2×3×4×5}" + end);
+  CHECK(refusal_of(Shape<3>(3, 4, 5), Shape<3>(1, 4, 5)) == "f: v is ℝ^{1×4×5}" + rest + "ℝ^{3×4×5}" + end);
+  CHECK(refusal_of(Shape<2>(4, 5), Shape<2>(3, 5)) == "f: v is ℝ^{3×5}" + rest + "ℝ^{4×5}" + end);
+  CHECK(refusal_of(Shape<2>(4, 5), Shape<2>(4, 0)) == "f: v is ℝ^{4×0}" + rest + "ℝ^{4×5}" + end);
 }
 
 TEST_CASE("an output has the shape of the result", "[attention][problem]") {

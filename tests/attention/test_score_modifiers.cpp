@@ -128,9 +128,10 @@ TEMPLATE_TEST_CASE("slopes come in any contiguous range or vector, one for each 
   const auto refused = [&](const std::vector<T>& slopes) {
     return shape_error([&] { heed::attention_weights(x.q, x.k, heed::alibi(slopes)); });
   };
-  CHECK(refused({1}) == "heed::attention_weights: alibi is ℝ^{1}, but there must be one for each of 2 heads");
-  CHECK(refused({}) == "heed::attention_weights: alibi is ℝ^{0}, but there must be one for each of 2 heads");
-  CHECK(refused({1, 2, 3}) == "heed::attention_weights: alibi is ℝ^{3}, but there must be one for each of 2 heads");
+  CHECK(refused({1}) == "heed::attention_weights: alibi is ℝ^{1}, but there must be one number for each of 2 heads");
+  CHECK(refused({}) == "heed::attention_weights: alibi is ℝ^{0}, but there must be one number for each of 2 heads");
+  CHECK(refused({1, 2, 3}) ==
+        "heed::attention_weights: alibi is ℝ^{3}, but there must be one number for each of 2 heads");
 }
 
 TEMPLATE_TEST_CASE("a score_mod replaces the score, knowing batch, head, query and key", "[attention][score_modifiers]",

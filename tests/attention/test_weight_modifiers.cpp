@@ -235,6 +235,8 @@ TEMPLATE_TEST_CASE("a large sink neither overflows nor loses the row", "[attenti
   CHECK(attend(10000, -10000) == 2);
   CHECK(attend(3, -inf) == 2);  // no sink
   CHECK(lse(0) == T(3) + std::log(T(2)));
+  CHECK(attend(3, inf) == 0);  // all of the weight
+  CHECK(lse(0) == inf);
   CHECK(std::isnan(attend(3, std::numeric_limits<T>::quiet_NaN())));
 }
 
@@ -259,8 +261,8 @@ TEST_CASE("there is one sink for each query head", "[attention][weight_modifiers
     return shape_error([&] { heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::sinks(sinks)); });
   };
   const std::string name = "heed::scaled_dot_product_attention: sinks is ";
-  CHECK(refused({1, 2}) == name + "ℝ^{2}, but there must be one for each of 4 heads");
-  CHECK(refused({1, 2, 3, 4, 5}) == name + "ℝ^{5}, but there must be one for each of 4 heads");
+  CHECK(refused({1, 2}) == name + "ℝ^{2}, but there must be one number for each of 4 heads");
+  CHECK(refused({1, 2, 3, 4, 5}) == name + "ℝ^{5}, but there must be one number for each of 4 heads");
 }
 
 TEMPLATE_TEST_CASE("a prob_mod changes the normalised weights of visible pairs alone", "[attention][weight_modifiers]",

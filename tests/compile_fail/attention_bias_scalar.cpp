@@ -1,4 +1,4 @@
-// expect: bias and alibi slopes must have the scalar type of the tensors
+// expect: heed::bias: it must have the scalar type of the tensors
 #include <heed/attention/scaled_dot_product_attention.hpp>
 
 const heed::Tensor<float, 3> x(2, 5, 3);

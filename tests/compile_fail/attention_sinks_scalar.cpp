@@ -1,4 +1,4 @@
-// expect: sinks must have the scalar type of the tensors
+// expect: heed::sinks: they must have the scalar type of the tensors
 #include <heed/heed.hpp>
 
 const heed::Tensor<float, 3> x(2, 5, 3);

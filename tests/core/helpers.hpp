@@ -101,6 +101,7 @@ class GappedMemory {
 
   /// Whether everything but the `placed` elements of the views still is NaN. Ends the poisoning.
   bool gaps_are_untouched() {
+    static_assert(std::numeric_limits<T>::has_quiet_NaN, "a gap of such elements cannot be told");
     open();
     const auto is_nan = [](T value) { return value != value; };
     return std::count_if(values_.get(), values_.get() + count_, is_nan) ==

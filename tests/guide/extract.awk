@@ -4,20 +4,20 @@ BEGIN {
   print "#include <heed/heed.hpp>\n\n#include <vector>\n"
   print "using Tensor = heed::Tensor<float, 4>;\n"
 }
-/^\/\/\/ ```cpp/ {
+/^ *\/\/\/ ```cpp/ {
   inside = 1
   ++blocks
   print "void block_" blocks "(const Tensor& q, const Tensor& k, const Tensor& v) {"
   print "#line " (FNR + 1) " \"" FILENAME "\""
   next
 }
-/^\/\/\/ ```/ && inside {
+/^ *\/\/\/ ```/ && inside {
   inside = 0
   print "}\n"
   next
 }
 inside {
-  sub(/^\/\/\/ ?/, "")
+  sub(/^ *\/\/\/ ?/, "")
   print
 }
 END {

@@ -28,7 +28,7 @@ enum Option : unsigned {
   causal = 16,          // without a cache
   window = 32,          // beside causal or lower_right, or without a cache
   lengths = 64,         // nonpad_kv_seqlen
-  lower_right = 128,    // causal with nonpad_kv_seqlen
+  lower_right = 128,    // causal with nonpad_kv_seqlen, or with a past where heed's positions are ONNX's
   placed = 256,         // causal, a window or both where heed's queries would stand elsewhere than ONNX's
   write_scaled = 512,   // qk_matmul_output of mode 0: the scaled products
   write_capped = 1024,  // of mode 1: after soft_cap
@@ -45,6 +45,7 @@ constexpr unsigned combinations[] = {
     causal | window,
     window,
     lengths | lower_right,
+    lower_right,
     placed,
     mask,
     mask | write_weights,
@@ -116,8 +117,10 @@ void place(Problem& p, const Case& c, Index past_length) {
   p.right = window_size(c, "right_window_size");
   const bool windowed = p.left != heed::unbounded || p.right != heed::unbounded;
   const auto given = c.inputs.find("nonpad_kv_seqlen");
-  if (past_length > 0) {
-    // heed's causal_lower_right would place the queries at s − t, which is elsewhere if t new keys are not t queries.
+  if (past_length > 0 && p.is_causal && past_length == p.k.shape()[2] - p.q.shape()[2]) {
+    p.options |= windowed ? lower_right | window : lower_right;
+  } else if (past_length > 0) {
+    // heed's causal_lower_right would place the queries elsewhere, at s − t.
     p.offsets.assign(static_cast<std::size_t>(p.q.shape()[0]), past_length);
     if (p.is_causal || windowed) p.options |= placed;
   } else if (given != c.inputs.end()) {

@@ -1,7 +1,6 @@
 #include "operators.hpp"
 #include "tensors.hpp"
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -44,7 +43,7 @@ Arrays flex_attention(const Case& c) {
     return attend<float>(c, heed::score_mod([](float score, auto...) { return score + 0.5f; }));
 
   if (graphs == "Mul(Tanh(Div(scores, 20)), 20)")
-    return attend<float>(c, heed::score_mod([](float score, auto...) { return std::tanh(score / 20) * 20; }));
+    return attend<float>(c, heed::score_mod([](float score, auto...) { return heed::tanh(score / 20) * 20; }));
 
   if (graphs == causal)
     return attend<float>(c, heed::score_mod([](float score, Index, Index, Index i, Index j) {

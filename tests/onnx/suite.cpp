@@ -81,6 +81,7 @@ class Reader {
     Array array{types.at(type), {}, {}};
     std::size_t count = 1;
     for (Index size = 0; line >> size; count *= static_cast<std::size_t>(size)) array.shape.push_back(size);
+    if (!line.eof()) throw std::runtime_error("a size is no number");
     for (std::string row; array.values.size() < count;) {
       if (!next(row)) throw std::runtime_error("the values end early");
       std::istringstream words(row);

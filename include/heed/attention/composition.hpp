@@ -3,10 +3,10 @@
 #include <heed/attention/modifier.hpp>
 #include <heed/attention/problem.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <limits>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -14,20 +14,16 @@
 namespace heed::detail {
 
 /// Whether two modifiers decide the same thing, by being the same or by contradicting each other.
-template <class A, class B>
-inline constexpr bool decide_the_same = false;
-template <class A, class B>
-  requires requires {
-    typename A::decides;
-    typename B::decides;
-  }
-inline constexpr bool decide_the_same<A, B> = std::same_as<typename A::decides, typename B::decides>;
+template <AttentionModifier A, AttentionModifier B>
+inline constexpr bool decide_the_same = A::choice == B::choice&& A::choice != modifiers::Choice::any;
 
 /// Its failure names the two types.
 template <class First, class Second>
 struct CheckRepeated {
-  static_assert(!decide_the_same<First, Second>,
-                "heed: two options of one call repeat or contradict each other: see First and Second");
+  static_assert(
+      !decide_the_same<First, Second>,
+      "heed: two options of one call repeat or contradict each other: the two types of CheckRepeated (a causal "
+      "module is causal by itself)");
   static constexpr bool passed = true;
 };
 
@@ -38,24 +34,44 @@ inline constexpr bool check_repeated<First, Rest...> =
     (CheckRepeated<First, Rest>::passed && ...) && check_repeated<Rest...>;
 
 /// What a modifier becomes for one problem.
-template <class M>
-using Bound = decltype(std::declval<const M&>().bind(std::declval<const AttentionSizes&>()));
+template <class M, class T>
+using Bound = decltype(std::declval<const M&>().template bind<T>(std::declval<const AttentionSizes&>()));
+
+/// What a modifier becomes for one problem in the scalar type T.
+template <class M, class T>
+using Bound = decltype(std::declval<const M&>().template bind<T>(std::declval<const AttentionSizes&>()));
+
+/// Whether a bound modifier has at least one of the hooks by which it can take part; a misspelt one is none.
+template <class B, class T>
+inline constexpr bool takes_part = requires(const B& m) {
+  m.scale();
+}
+|| requires(const B& m) { m.length(Index{}); }
+|| requires(const B& m) { m.keys(Index{}); }
+|| requires(const B& m, const modifiers::Pair& at) { m.sees(at); }
+|| requires(const B& m, const modifiers::Pair& at) { m.score(T{}, at); }
+|| requires(const B& m) { m.sink(Index{}); }
+|| requires(const B& m, const modifiers::Pair& at) { m.weight(T{}, at); }
+|| requires(const B& m, const modifiers::Pair& at) { m.keep(T{}, at); }
+|| requires(const B& m) {
+  m.each_output([](const char*, const auto&) {});
+};
 
 /// The modifiers of one call, bound to its sizes and put together in the order of the contract: scale, score modifiers
 /// as given, masks; softmax with sinks; prob_mod, dropout. What no modifier asks for compiles to nothing.
 template <class T, class... M>
 class Composition {
   static_assert(check_repeated<M...>);
+  static_assert((takes_part<Bound<M, T>, T> && ...), "heed: a modifier without a hook of modifier.hpp does nothing");
 
  public:
-  /// Checks every modifier against the problem; throws before anything is written or drawn.
+  /// Checks every modifier against the problem; throws before anything is written or drawn. Refers to the modifiers.
   explicit Composition(const AttentionSizes& sizes, const M&... modifiers)
       : sizes_(sizes),
         scale_(static_cast<T>(1 / std::sqrt(static_cast<double>(sizes.d)))),
-        bound_(modifiers.bind(sizes)...) {
+        bound_(modifiers.template bind<T>(sizes)...) {
     each([&](const auto& m) {
-      if constexpr (requires { m.template check<T>(sizes.function); }) m.template check<T>(sizes.function);
-      if constexpr (requires { m.scale(); }) scale_ = static_cast<T>(m.scale());
+      if constexpr (requires { m.scale(); }) scale_ = m.scale();
     });
   }
 
@@ -79,63 +95,68 @@ class Composition {
     return offset;
   }
 
-  /// The final score of a pair from q·k; −inf exactly where the pair is hidden.
+  /// The keys of batch b that a query at a position may see; within them `sees` decides.
+  modifiers::KeyRange keys(Index b, Index position) const {
+    modifiers::KeyRange all{0, length(b)};
+    each([&](const auto& m) {
+      if constexpr (requires { m.keys(position); }) {
+        const modifiers::KeyRange keys = m.keys(position);
+        all.first = (std::max)(all.first, keys.first);
+        all.end = (std::min)(all.end, keys.end);
+      }
+    });
+    return all;
+  }
+
+  bool sees(const modifiers::Pair& at) const {
+    bool visible = true;
+    each([&](const auto& m) {
+      if constexpr (requires { m.sees(at); }) visible = visible && m.sees(at);
+    });
+    return visible;
+  }
+
+  /// The score of a pair from q·k, before masks. −inf if it was −inf at any time.
   T score(T product, const modifiers::Pair& at) const {
     constexpr T hidden = -std::numeric_limits<T>::infinity();
     T score = product * scale_;
-    bool visible = true;
+    bool is_hidden = score == hidden;
     each([&](const auto& m) {
       if constexpr (requires { m.score(score, at); }) {
-        static_assert(std::same_as<decltype(m.score(score, at)), T>,
-                      "heed: bias and alibi slopes must have the scalar type of the tensors");
         score = m.score(score, at);
-        visible = visible && score != hidden;
+        is_hidden = is_hidden || score == hidden;
       }
-      if constexpr (requires { m.sees(at); }) visible = visible && m.sees(at);
+      if constexpr (requires { m.write_score(score, at); }) m.write_score(score, at);
     });
-    return visible ? score : hidden;
-  }
-
-  /// For a pair whose key lies past the length.
-  void absent(const modifiers::Pair& at) const {
-    each([&](const auto& m) {
-      if constexpr (requires { m.absent(at); }) m.absent(at);
-    });
-  }
-
-  void write_score(T score, const modifiers::Pair& at) const {
-    each([&](const auto& m) {
-      if constexpr (requires { m.final_score(score, at); }) m.final_score(score, at);
-    });
+    return is_hidden ? hidden : score;
   }
 
   /// The logit that the rows of head h have beside their scores; −inf is none.
   T sink(Index h) const {
     T sink = -std::numeric_limits<T>::infinity();
     each([&](const auto& m) {
-      if constexpr (requires { m.sink(h); }) {
-        static_assert(std::same_as<decltype(m.sink(h)), T>, "heed: sinks must have the scalar type of the tensors");
-        sink = m.sink(h);
-      }
+      if constexpr (requires { m.sink(h); }) sink = m.sink(h);
     });
     return sink;
   }
 
-  /// The weight that a pair's value gets, from the normalised one. Called for every pair in order.
-  T weight(T weight, bool visible, const modifiers::Pair& at) const {
+  /// The weight of a visible pair, before dropout.
+  T weight(T weight, const modifiers::Pair& at) const {
     each([&](const auto& m) {
-      if constexpr (requires { m.weight(weight, at); }) weight = visible ? m.weight(weight, at) : weight;
-    });
-    each([&](const auto& m) {
-      if constexpr (requires { m.keep(weight, at); }) weight = m.keep(weight, at);
-    });
-    each([&](const auto& m) {
-      if constexpr (requires { m.final_weight(weight, at); }) m.final_weight(weight, at);
+      if constexpr (requires { m.weight(weight, at); }) weight = m.weight(weight, at);
     });
     return weight;
   }
 
-  /// Whether the draws of dropout run over heads first and batches second.
+  /// The weight after dropout. To be called for every pair in order.
+  T keep(T weight, const modifiers::Pair& at) const {
+    each([&](const auto& m) {
+      if constexpr (requires { m.keep(weight, at); }) weight = m.keep(weight, at);
+    });
+    return weight;
+  }
+
+  /// Whether that order runs over heads first and batches second.
   bool heads_first() const {
     bool heads_first = false;
     each([&](const auto& m) {
@@ -144,9 +165,25 @@ class Composition {
     return heads_first;
   }
 
+  /// Fills the outputs with what they hold for hidden pairs. To be called first.
+  void prepare_outputs() const {
+    each([&](const auto& m) {
+      if constexpr (requires { m.prepare(); }) m.prepare();
+    });
+  }
+  void write_final_score(T score, const modifiers::Pair& at) const {
+    each([&](const auto& m) {
+      if constexpr (requires { m.write_final_score(score, at); }) m.write_final_score(score, at);
+    });
+  }
+  void write_final_weight(T weight, const modifiers::Pair& at) const {
+    each([&](const auto& m) {
+      if constexpr (requires { m.write_final_weight(weight, at); }) m.write_final_weight(weight, at);
+    });
+  }
   void write_logsumexp(Index b, Index h, Index i, T value) const {
     each([&](const auto& m) {
-      if constexpr (requires { m.row(b, h, i, value); }) m.row(b, h, i, value);
+      if constexpr (requires { m.write_logsumexp(b, h, i, value); }) m.write_logsumexp(b, h, i, value);
     });
   }
 
@@ -174,7 +211,7 @@ class Composition {
 
   AttentionSizes sizes_;
   T scale_;
-  std::tuple<Bound<M>...> bound_;
+  std::tuple<Bound<M, T>...> bound_;
 };
 
 }  // namespace heed::detail

@@ -65,16 +65,13 @@ constexpr void check_types() {
 }
 
 /// R is the queries' rank.
-template <class T, int R, class M>
-constexpr void check_output_type() {
-  if constexpr (requires { M::axes_less; }) {
+template <int R, class M>
+constexpr void check_output_rank() {
+  if constexpr (requires { M::axes_less; })
     static_assert(
         M::rank == R - M::axes_less,
         "heed: logsumexp has the queries' rank less one (in a module: the rank of x); scores, final_scores and "
         "weights have the queries' rank (in a module: that of x plus one)");
-    static_assert(std::same_as<T, typename M::value_type>,
-                  "heed: logsumexp, scores, final_scores and weights have the scalar type of the tensors");
-  }
 }
 
 template <class Kernel, class Out, class Q, class K, class V, class... M>
@@ -83,7 +80,7 @@ void checked_attention(const char* function, const Kernel& kernel, Out&& out, co
   check_types<Q, K, V, Out>();
   using T = ScalarOf<Q>;
   constexpr int R = rank_of<Q>;
-  (check_output_type<T, R, M>(), ...);
+  (check_output_rank<R, M>(), ...);
   const auto output = output_view(std::forward<Out>(out));
   const auto query = const_view(q);
   const auto key = const_view(k);
@@ -119,7 +116,7 @@ void checked_weights(const char* function, const Kernel& kernel, Out&& out, cons
   check_types<Q, K, Out>();
   using T = ScalarOf<Q>;
   constexpr int R = rank_of<Q>;
-  (check_output_type<T, R, M>(), ...);
+  (check_output_rank<R, M>(), ...);
   const auto output = output_view(std::forward<Out>(out));
   const auto query = const_view(q);
   const auto key = const_view(k);

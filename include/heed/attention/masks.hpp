@@ -7,6 +7,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -15,50 +16,59 @@
 namespace heed {
 
 /// For sliding_window: this side has no end.
-inline constexpr Index unbounded = std::numeric_limits<Index>::max();
+inline constexpr Index unbounded = (std::numeric_limits<Index>::max)();
 
 namespace modifiers {
 
-struct Causality;
-struct Lengths;
-struct Window;
-
 struct Causal : Modifier {
-  using decides = Causality;
+  static constexpr Choice choice = Choice::causality;
 
-  bool sees(const Pair& at) const { return at.j <= at.position; }
-  Causal bind(const detail::AttentionSizes&) const { return *this; }
+  KeyRange keys(Index position) const { return {0, position + 1}; }
+  template <class T>
+  Causal bind(const detail::AttentionSizes&) const {
+    return *this;
+  }
 };
 
 struct CausalLowerRight : Modifier {
-  using decides = Causality;
+  static constexpr Choice choice = Choice::causality;
 
   struct Bound {
     Index t;
     Index offset(Index length) const { return length - t; }
-    bool sees(const Pair& at) const { return at.j <= at.position; }
+    KeyRange keys(Index position) const { return {0, position + 1}; }
   };
-  Bound bind(const detail::AttentionSizes& sizes) const { return {sizes.t}; }
+  template <class T>
+  Bound bind(const detail::AttentionSizes& sizes) const {
+    return {sizes.t};
+  }
 };
 
 struct SlidingWindow : Modifier {
-  using decides = Window;
+  static constexpr Choice choice = Choice::window;
 
   SlidingWindow(Index keys_before, Index keys_after) : left(keys_before), right(keys_after) {
     if (left < 0 || right < 0)
       detail::fail_value({"heed::sliding_window: left and right must not be negative, got ", std::to_string(left),
                           " and ", std::to_string(right)});
   }
-  /// Distances, not ends: position + unbounded would overflow.
-  bool sees(const Pair& at) const { return at.position - at.j <= left && at.j - at.position <= right; }
-  SlidingWindow bind(const detail::AttentionSizes&) const { return *this; }
+  /// Nothing overflows, however large left and right are.
+  KeyRange keys(Index position) const {
+    const Index first = position <= left ? 0 : position - left;
+    const bool open = position >= 0 && right >= unbounded - position;
+    return {first, open ? unbounded : position + right + 1};
+  }
+  template <class T>
+  SlidingWindow bind(const detail::AttentionSizes&) const {
+    return *this;
+  }
 
   Index left, right;
 };
 
 template <class I>
 struct KeyLengths : Modifier {
-  using decides = Lengths;
+  static constexpr Choice choice = Choice::lengths;
 
   explicit KeyLengths(const TensorView<const I, 1>& values) : lengths(values) {}
 
@@ -67,6 +77,7 @@ struct KeyLengths : Modifier {
   void each_input(const F& f) const {
     f("key_lengths", lengths);
   }
+  template <class T>
   KeyLengths bind(const detail::AttentionSizes& sizes) const {
     const auto refuse = [&](const std::string& why) {
       detail::fail_shape({sizes.function, ": key_lengths is ", to_string(lengths.shape()), why});
@@ -86,6 +97,8 @@ struct KeyLengths : Modifier {
 
 template <int R>
 struct Mask : Modifier {
+  static constexpr Choice choice = Choice::any;
+
   explicit Mask(const TensorView<const bool, R>& view) : values(view) {}
 
   struct Bound {
@@ -97,6 +110,7 @@ struct Mask : Modifier {
       f("mask", given);
     }
   };
+  template <class T>
   Bound bind(const detail::AttentionSizes& sizes) const {
     return {detail::broadcast_to_scores(sizes, "mask", values), values};
   }
@@ -104,17 +118,23 @@ struct Mask : Modifier {
   TensorView<const bool, R> values;
 };
 
+/// F is a reference unless the function was a temporary.
 template <class F>
 struct MaskMod : Modifier {
+  static constexpr Choice choice = Choice::any;
+
   explicit MaskMod(F&& user_function) : function(std::forward<F>(user_function)) {}
 
   struct Bound {
     const std::remove_reference_t<F>* f;
-    bool sees(const Pair& at) const { return static_cast<bool>((*f)(at.b, at.h, at.i, at.j)); }
+    bool sees(const Pair& at) const { return detail::call_for_pair<bool>(*f, at); }
   };
-  Bound bind(const detail::AttentionSizes&) const { return {&function.get()}; }
+  template <class T>
+  Bound bind(const detail::AttentionSizes&) const {
+    return {std::addressof(function)};
+  }
 
-  detail::UserFunction<F> function;
+  F function;
 };
 
 }  // namespace modifiers
@@ -128,7 +148,7 @@ struct MaskMod : Modifier {
 inline modifiers::Causal causal() { return {}; }
 
 /// The same with the last query aligned with the last key: key j takes part where j ≤ p, p = i + length − t, length
-/// being s or the batch's key length (torch.nn.attention.bias.causal_lower_right).
+/// being s or the batch's key length (torch.nn.attention.bias.causal_lower_right). Windows and alibi move along.
 ///
 /// ```cpp
 /// auto out = heed::scaled_dot_product_attention(q, k, v, heed::causal_lower_right());
@@ -146,6 +166,7 @@ inline modifiers::SlidingWindow sliding_window(Index left, Index right) { return
 
 /// Of batch b only the first lengths[b] keys exist; no user function is called for the others. A contiguous range of
 /// integers or a rank-1 TensorLike, one for each in the batch (one for ranks 2 and 3), each in [0, s], else ShapeError.
+/// Like every modifier it refers to them: a list or a temporary must be written in the call itself.
 ///
 /// ```cpp
 /// auto out = heed::scaled_dot_product_attention(q, k, v, heed::key_lengths({7, 4}));  // b is 2, s is 7
@@ -154,11 +175,12 @@ template <detail::Sequence Range>
 auto key_lengths(const Range& lengths) {
   const auto values = detail::sequence_view(lengths);
   using I = typename decltype(values)::value_type;
-  static_assert(SizeLike<I>, "heed::key_lengths: lengths are integers");
+  static_assert(detail::is_number<I>, "heed::key_lengths: lengths are integers");
   return modifiers::KeyLengths<I>(values);
 }
-inline modifiers::KeyLengths<Index> key_lengths(std::initializer_list<Index> lengths) {
-  return key_lengths(std::span<const Index>(lengths.begin(), lengths.size()));
+inline modifiers::KeyLengths<Index> key_lengths(std::initializer_list<detail::IndexArgument> lengths) {
+  static_assert(sizeof(detail::IndexArgument) == sizeof(Index));
+  return key_lengths(view(&lengths.begin()->value, {lengths.size()}));
 }
 
 /// Pairs take part where this is true. ℝ^{t×s}, ℝ^{h×t×s} or ℝ^{b×h×t×s}, else ShapeError; axes of size 1 repeat. May

@@ -11,7 +11,7 @@
 
 namespace heed {
 
-/// An attention and the log-sum-exp of its scores: what `merge` returns, and takes in parts.
+/// Output and log-sum-exp of an attention.
 template <class T, int R>
 struct MergedAttention {
   Tensor<T, R> out;      // ℝ^{b×h×t×e}
@@ -30,19 +30,21 @@ auto const_lse_view(const X& x) {
   }
 }
 
-/// How two halves add up: out = a·out_a + b·out_b. A half that saw no key (−inf) does not count, whatever it holds.
+/// How the two halves of a row add up: out = a·out_a + b·out_b. One that saw no key (−inf) does not count, whatever it
+/// holds.
 template <class T>
-struct MergeWeights {
+struct MergedRow {
   T a, b, lse;
   bool has_a, has_b;
 
-  MergeWeights(T lse_a, T lse_b) {
+  MergedRow(T lse_a, T lse_b) {
     constexpr T none = -std::numeric_limits<T>::infinity();
     has_a = lse_a != none;
     has_b = lse_b != none;
     const T largest = lse_a > lse_b ? lse_a : lse_b;
-    a = has_a ? std::exp(lse_a - largest) : T(0);
-    b = has_b ? std::exp(lse_b - largest) : T(0);
+    const auto share = [&](T part) { return part == largest ? T(1) : std::exp(part - largest); };  // +inf too
+    a = has_a ? share(lse_a) : T(0);
+    b = has_b ? share(lse_b) : T(0);
     const T sum = a + b;
     lse = largest + std::log(sum);
     if (sum != 0) {
@@ -53,6 +55,21 @@ struct MergeWeights {
   T operator()(T x, T y) const { return (has_a ? a * x : T(0)) + (has_b ? b * y : T(0)); }
 };
 
+/// One function for all ranks, so that a compiler fuses the same multiplications and additions in each.
+template <class T>
+[[gnu::noinline]] void merge_rows(const TensorView<T, 4>& out, const TensorView<T, 3>& lse,
+                                  const TensorView<const T, 4>& out_a, const TensorView<const T, 3>& lse_a,
+                                  const TensorView<const T, 4>& out_b, const TensorView<const T, 3>& lse_b) {
+  const auto [all_b, all_h, all_t, all_e] = out.shape();
+  for (Index b = 0; b < all_b; ++b)
+    for (Index h = 0; h < all_h; ++h)
+      for (Index i = 0; i < all_t; ++i) {
+        const MergedRow<T> row(lse_a(b, h, i), lse_b(b, h, i));
+        lse(b, h, i) = row.lse;
+        for (Index c = 0; c < all_e; ++c) out(b, h, i, c) = row(out_a(b, h, i, c), out_b(b, h, i, c));
+      }
+}
+
 }  // namespace detail
 
 /// Attention over two sets of keys from the attention over each, exactly: the softmax over all keys, not a mean. The
@@ -62,8 +79,9 @@ struct MergeWeights {
 ///     out = exp(lse_a − lse)·out_a + exp(lse_b − lse)·out_b,  lse = log(exp(lse_a) + exp(lse_b))
 ///
 /// out_a, out_b ℝ^{b×h×t×e} and their `heed::logsumexp` lse_a, lse_b ℝ^{b×h×t}; ranks 2 to 4 of `out`, `lse` of one
-/// less. Returns {out, lse}. A row whose lse is −inf saw no key and does not count. Give sinks to one of the halves
-/// only; dropout and prob_mod act on the weights of each half. Throws ShapeError if sizes do not fit.
+/// less. Returns {out, lse}. A row whose lse is −inf saw no key and does not count. Each half counts its keys from 0,
+/// which matters to causal masks, windows, alibi, user functions and Philox draws; sinks go to one of the halves only;
+/// a prob_mod sees the weights of its half. Throws ShapeError if sizes do not fit.
 ///
 /// ```cpp
 /// heed::Tensor<float, 3> lse_a(2, 4, 5), lse_b(2, 4, 5);
@@ -75,6 +93,7 @@ struct MergeWeights {
 /// auto [out, lse] = heed::merge(out_a, lse_a, out_b, lse_b);  // the attention over all 7 keys
 /// ```
 template <TensorLike OutA, TensorLike LseA, TensorLike OutB, TensorLike LseB>
+  requires(rank_of<OutA> >= 2)
 MergedAttention<ScalarOf<OutA>, rank_of<OutA>> merge(const OutA& out_a, const LseA& lse_a, const OutB& out_b,
                                                      const LseB& lse_b) {
   constexpr int R = rank_of<OutA>;
@@ -101,18 +120,8 @@ MergedAttention<ScalarOf<OutA>, rank_of<OutA>> merge(const OutA& out_a, const Ls
   require(row_b.shape() == rows, "lse_b", row_b, "out_b", b);
 
   MergedAttention<T, R> merged{Tensor<T, R>(a.shape()), Tensor<T, R - 1>(rows)};
-  const auto out = detail::lift<4>(view(merged.out));
-  const auto lse = detail::lift<3>(view(merged.lse));
-  const auto [all_b, all_h, all_t, all_e] = out.shape();
-  const auto x = detail::lift<4>(a), y = detail::lift<4>(b);
-  const auto lse_x = detail::lift<3>(row_a), lse_y = detail::lift<3>(row_b);
-  for (Index n = 0; n < all_b; ++n)
-    for (Index h = 0; h < all_h; ++h)
-      for (Index i = 0; i < all_t; ++i) {
-        const detail::MergeWeights<T> weights(lse_x(n, h, i), lse_y(n, h, i));
-        lse(n, h, i) = weights.lse;
-        for (Index c = 0; c < all_e; ++c) out(n, h, i, c) = weights(x(n, h, i, c), y(n, h, i, c));
-      }
+  detail::merge_rows(detail::lift<4>(view(merged.out)), detail::lift<3>(view(merged.lse)), detail::lift<4>(a),
+                     detail::lift<3>(row_a), detail::lift<4>(b), detail::lift<3>(row_b));
   return merged;
 }
 

@@ -6,41 +6,65 @@
 #include <concepts>
 #include <ranges>
 #include <type_traits>
-#include <utility>
 
 namespace heed {
 
 /// The types behind the functions that make modifiers. A modifier changes one thing about an attention; it refers to
 /// its arguments until the call ends and does not own them (a function given as a temporary it does).
 ///
-/// `bind(sizes)` checks a modifier against a problem and returns its ready form, which takes part by having some of
-/// these members (s is the scalar type; only bind and check may throw):
+/// `bind<s>(sizes)` checks a modifier against a problem in the scalar type s and returns its ready form, which takes
+/// part by having some of these members; only bind may throw:
 ///
-/// | member of the bound form           | takes part by                                                        |
-/// | ---------------------------------- | -------------------------------------------------------------------- |
-/// | `check<s>(function) const`         | refusing numbers that s cannot hold                                  |
-/// | `double scale() const`             | replacing 1/√d                                                       |
-/// | `Index length(Index b) const`      | ending the keys of a batch early                                     |
-/// | `Index offset(Index length) const` | moving the queries: position = i + offset                            |
-/// | `s score(s, Pair) const`           | changing a score; −inf hides the pair, whatever follows              |
-/// | `bool sees(Pair) const`            | hiding a pair                                                        |
-/// | `s sink(Index h) const`            | adding to each row a logit that carries no value                     |
-/// | `s weight(s, Pair) const`          | changing the normalised weight of a visible pair                     |
-/// | `s keep(s weight, Pair) const`     | dropping a weight; called for every pair in order, after all weights |
-/// | `void absent(Pair) const`          | hearing of a pair whose key lies past the length                     |
-/// | `void final_score(s, Pair) const`  | receiving the score after all masks, −inf where hidden               |
-/// | `void final_weight(s, Pair) const` | receiving the weight after dropout                                   |
-/// | `void row(b, h, i, s lse) const`   | receiving the log-sum-exp of a row                                   |
-/// | `void each_input(f) const`         | naming what it reads: f(name, view), kept apart from outputs         |
-/// | `void each_output(f) const`        | naming what it writes                                                |
+/// | member of the bound form                 | takes part by                                                         |
+/// | ---------------------------------------- | --------------------------------------------------------------------- |
+/// | `s scale() const`                        | replacing 1/√d                                                        |
+/// | `Index length(Index b) const`            | ending the keys of a batch early                                      |
+/// | `Index offset(Index length) const`       | moving the queries: position = i + offset                             |
+/// | `KeyRange keys(Index position) const`    | showing a query some keys in a row, no others                         |
+/// | `bool sees(Pair) const`                  | hiding a pair                                                         |
+/// | `s score(s, Pair) const`                 | changing a score; −inf hides the pair, whatever follows               |
+/// | `s sink(Index h) const`                  | adding to each row a logit that carries no value                      |
+/// | `s weight(s, Pair) const`                | changing the normalised weight of a visible pair                      |
+/// | `s keep(s weight, Pair) const`           | dropping weights, after all `weight`s; called for every pair in order |
+/// | `bool heads_first`, with keep            | whether that order runs over heads first, over batches second         |
+/// | `void prepare() const`                   | filling an output with what hidden pairs get, before all that follows |
+/// | `void write_score(s, Pair) const`        | receiving each score at its place among the `score`s, if it exists    |
+/// | `void write_final_score(s, Pair) const`  | receiving the score of a visible pair                                 |
+/// | `void write_final_weight(s, Pair) const` | receiving the weight of a visible pair                                |
+/// | `void write_logsumexp(b, h, i, s) const` | receiving the log-sum-exp of a row                                    |
+/// | `void each_input(f) const`               | naming what it reads: f(name, view), kept apart from outputs          |
+/// | `void each_output(f) const`              | naming what it writes                                                 |
 ///
-/// A modifier type with a member type `decides` may stand once in a call, and excludes others that decide the same.
+/// Each modifier type has a `choice`: two that make the same choice exclude each other.
 namespace modifiers {
+
+/// What a modifier decides. In one call nothing is decided twice.
+enum class Choice {
+  any,  // nothing that another one could not decide too: it may repeat
+  scale,
+  causality,
+  window,
+  lengths,
+  soft_cap,
+  alibi,
+  sinks,
+  prob_mod,
+  dropout,
+  logsumexp,
+  scores,
+  final_scores,
+  weights
+};
 
 /// One score: query i and key j of batch b and query head h. The query stands at `position` among the keys.
 struct Pair {
   Index b, h, i, j;
   Index position;
+};
+
+/// Keys first ≤ j < end; none if end ≤ first.
+struct KeyRange {
+  Index first, end;
 };
 
 /// Base of every modifier: it marks the type as one.
@@ -55,7 +79,8 @@ concept AttentionModifier = std::derived_from<std::remove_cvref_t<M>, modifiers:
 namespace detail {
 
 template <class Range>
-concept Sequence = VectorLike<Range> ||(!TensorLike<Range> && std::ranges::contiguous_range<Range>);
+concept Sequence = VectorLike<Range> ||
+    (!TensorLike<Range> && std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>);
 
 /// A contiguous range or a rank-1 TensorLike as a view.
 template <Sequence Range>
@@ -68,18 +93,31 @@ auto sequence_view(const Range& range) {
   }
 }
 
-/// The user's function of a modifier: a temporary is kept, anything else referred to.
-template <class F>
-class UserFunction {
- public:
-  explicit UserFunction(F&& f) : f_(std::forward<F>(f)) {}
+/// An integer that is a number: char and the like are none.
+template <class I>
+inline constexpr bool is_number =
+    std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> &&
+    !std::same_as<I, char8_t> && !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
 
-  /// const: a user's function is called in any order, number and thread.
-  const std::remove_reference_t<F>& get() const { return f_; }
+/// Whether a user's function, given as an F, may be called as T f(T, b, h, i, j) in any order, number and thread:
+/// const.
+template <class F, class T>
+inline constexpr bool maps_pairs =
+    std::is_invocable_r_v<T, const std::remove_reference_t<F>&, T, Index, Index, Index, Index>;
 
- private:
-  F f_;
-};
+// A user's function may take int for Index or float for double. That is not for heed to warn of, in the middle of
+// itself.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wfloat-conversion"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+/// f(x…, b, h, i, j) as an R.
+template <class R, class F, class... X>
+R call_for_pair(const F& f, const modifiers::Pair& at, X... x) {
+  return static_cast<R>(f(x..., at.b, at.h, at.i, at.j));
+}
+#pragma GCC diagnostic pop
 
 }  // namespace detail
 }  // namespace heed

@@ -3,109 +3,77 @@
 #include <heed/attention/modifier.hpp>
 #include <heed/attention/problem.hpp>
 #include <heed/core/tensor_like.hpp>
+#include <heed/core/transform.hpp>
 
+#include <concepts>
 #include <limits>
 #include <utility>
 
 namespace heed {
 namespace modifiers {
 
-struct LogSumExpTarget;
-struct ScoresTarget;
-struct FinalScoresTarget;
-struct WeightsTarget;
-
-/// What more a call writes. `axes_less` is by how many its rank is below that of the queries.
-template <class T, int R, int AxesLess>
+/// What more a call writes: Kind is logsumexp, scores, final_scores or weights.
+template <Choice Kind, class U, int R>
 struct Output : Modifier {
-  using value_type = T;
+  static constexpr Choice choice = Kind;
+  /// How many axes fewer than the queries it has: the log-sum-exp has none for the keys.
+  static constexpr int axes_less = Kind == Choice::logsumexp ? 1 : 0;
   static constexpr int rank = R;
-  static constexpr int axes_less = AxesLess;
+  static constexpr const char* name = Kind == Choice::logsumexp      ? "logsumexp"
+                                      : Kind == Choice::scores       ? "scores"
+                                      : Kind == Choice::final_scores ? "final_scores"
+                                                                     : "weights";
 
-  explicit Output(const TensorView<T, R>& view) : target(view) {}
+  explicit Output(const TensorView<U, R>& view) : target(view) {}
 
-  TensorView<T, R> target;
-};
+  struct Bound {
+    TensorView<U, 4 - axes_less> all;  // with all axes
+    TensorView<U, R> given;
 
-/// The bound form of an output: what it writes to, with all axes, and as the caller gave it.
-template <class T, int R, int AxesLess>
-struct BoundOutput {
-  const char* name;
-  TensorView<T, 4 - AxesLess> all;
-  TensorView<T, R> given;
-
-  BoundOutput(const detail::AttentionSizes& sizes, const char* output_name, const TensorView<T, R>& target)
-      : name(output_name), all(detail::lift<4 - AxesLess>(target)), given(target) {
-    Shape<4 - AxesLess> expected;
-    const Shape<4> scores = detail::score_shape(sizes);
-    for (int axis = 0; axis < 4 - AxesLess; ++axis) expected[axis] = scores[axis];
-    if (all.shape() != expected)
-      detail::fail_shape({sizes.function, ": ", name, " is ", to_string(given.shape()), ", but it must be ",
-                          detail::callers_shape(sizes, expected)});
-  }
-  void write(const Pair& at, T value) const { all(at.b, at.h, at.i, at.j) = value; }
-  template <class F>
-  void each_output(const F& f) const {
-    f(name, given);
-  }
-};
-
-template <class T, int R>
-struct LogSumExp : Output<T, R, 1> {
-  using decides = LogSumExpTarget;
-  using Output<T, R, 1>::Output;
-
-  struct Bound : BoundOutput<T, R, 1> {
-    void row(Index b, Index h, Index i, T value) const { this->all(b, h, i) = value; }
-  };
-  Bound bind(const detail::AttentionSizes& sizes) const { return {{sizes, "logsumexp", this->target}}; }
-  LogSumExp<T, 3> with_all_axes() const { return LogSumExp<T, 3>(detail::lift<3>(this->target)); }
-};
-
-template <class T, int R>
-struct Scores : Output<T, R, 0> {
-  using decides = ScoresTarget;
-  using Output<T, R, 0>::Output;
-
-  struct Bound : BoundOutput<T, R, 0> {
-    T score(T score, const Pair& at) const {
-      this->write(at, score);
-      return score;
+    /// Rows all get a log-sum-exp; of pairs only those that exist or are visible are heard of.
+    void prepare() const {
+      if constexpr (Kind != Choice::logsumexp) {
+        const U nothing = Kind == Choice::weights ? U(0) : -std::numeric_limits<U>::infinity();
+        detail::for_each_element([&](U& element) { element = nothing; }, given);
+      }
     }
-    void absent(const Pair& at) const { this->write(at, -std::numeric_limits<T>::infinity()); }
+    void write_logsumexp(Index b, Index h, Index i, U value) const requires(Kind == Choice::logsumexp) {
+      all(b, h, i) = value;
+    }
+    void write_score(U score, const Pair& at) const requires(Kind == Choice::scores) { write(score, at); }
+    void write_final_score(U score, const Pair& at) const requires(Kind == Choice::final_scores) { write(score, at); }
+    void write_final_weight(U weight, const Pair& at) const requires(Kind == Choice::weights) { write(weight, at); }
+
+    template <class F>
+    void each_output(const F& f) const {
+      f(name, given);
+    }
+
+   private:
+    void write(U value, const Pair& at) const { all(at.b, at.h, at.i, at.j) = value; }
   };
-  Bound bind(const detail::AttentionSizes& sizes) const { return {{sizes, "scores", this->target}}; }
-  Scores<T, 4> with_all_axes() const { return Scores<T, 4>(detail::lift<4>(this->target)); }
-};
 
-template <class T, int R>
-struct FinalScores : Output<T, R, 0> {
-  using decides = FinalScoresTarget;
-  using Output<T, R, 0>::Output;
+  template <class T>
+  Bound bind(const detail::AttentionSizes& sizes) const {
+    static_assert(std::same_as<T, U>,
+                  "heed: logsumexp, scores, final_scores and weights have the scalar type of the tensors");
+    Shape<4 - axes_less> expected;
+    for (int axis = 0; axis < 4 - axes_less; ++axis) expected[axis] = detail::score_shape(sizes)[axis];
+    const auto all = detail::lift<4 - axes_less>(target);
+    if (all.shape() != expected)
+      detail::fail_shape({sizes.function, ": ", name, " is ", to_string(target.shape()), ", but it must be ",
+                          detail::callers_shape(sizes, expected)});
+    return {all, target};
+  }
 
-  struct Bound : BoundOutput<T, R, 0> {
-    void final_score(T score, const Pair& at) const { this->write(at, score); }
-  };
-  Bound bind(const detail::AttentionSizes& sizes) const { return {{sizes, "final_scores", this->target}}; }
-  FinalScores<T, 4> with_all_axes() const { return FinalScores<T, 4>(detail::lift<4>(this->target)); }
-};
-
-template <class T, int R>
-struct Weights : Output<T, R, 0> {
-  using decides = WeightsTarget;
-  using Output<T, R, 0>::Output;
-
-  struct Bound : BoundOutput<T, R, 0> {
-    void final_weight(T weight, const Pair& at) const { this->write(at, weight); }
-  };
-  Bound bind(const detail::AttentionSizes& sizes) const { return {{sizes, "weights", this->target}}; }
-  Weights<T, 4> with_all_axes() const { return Weights<T, 4>(detail::lift<4>(this->target)); }
+  TensorView<U, R> target;
 };
 
 }  // namespace modifiers
 
 /// Also writes log Σ exp(score) of each row's final scores, natural, before dropout, a sink counted: ℝ^{b×h×t} with the
-/// queries' rank less one (an Eigen vector is ℝ^{t}), else ShapeError. −inf for a row that sees no key and has no sink.
+/// queries' rank less one (an Eigen vector is ℝ^{t}; in a module: the rank of x), else ShapeError. −inf for a row that
+/// sees no key and has no sink.
 ///
 /// ```cpp
 /// heed::Tensor<float, 3> lse(2, 4, 5);  // ℝ^{b×h×t}
@@ -115,15 +83,16 @@ template <TensorLike X>
 auto logsumexp(X&& target) {
   const auto v = detail::output_view(std::forward<X>(target));
   if constexpr (EigenVector<X>) {
-    return modifiers::LogSumExp<ScalarOf<X>, 1>(detail::eigen_vector_view(target));
+    return modifiers::Output<modifiers::Choice::logsumexp, ScalarOf<X>, 1>(detail::eigen_vector_view(target));
   } else {
-    return modifiers::LogSumExp<ScalarOf<X>, rank_of<X>>(v);
+    return modifiers::Output<modifiers::Choice::logsumexp, ScalarOf<X>, rank_of<X>>(v);
   }
 }
 
 /// Also writes the scores at this place among the score modifiers, for looking at: first, the scaled products; after
 /// soft_cap, the capped ones. Hidden pairs have scores too, but none past the key length, where −inf is written.
-/// ℝ^{b×h×t×s} with the queries' rank, else ShapeError.
+/// ℝ^{b×h×t×s} with the queries' rank (in a module: that of x plus one), else ShapeError. Nothing hidden is skipped
+/// then.
 ///
 /// ```cpp
 /// heed::Tensor<float, 4> capped(2, 4, 5, 7);  // ℝ^{b×h×t×s}
@@ -131,11 +100,12 @@ auto logsumexp(X&& target) {
 /// ```
 template <TensorLike X>
 auto scores(X&& target) {
-  return modifiers::Scores<ScalarOf<X>, rank_of<X>>(detail::output_view(std::forward<X>(target)));
+  return modifiers::Output<modifiers::Choice::scores, ScalarOf<X>, rank_of<X>>(
+      detail::output_view(std::forward<X>(target)));
 }
 
 /// Also writes the scores that the softmax sees, −inf where a pair is hidden, for looking at. ℝ^{b×h×t×s} with the
-/// queries' rank, else ShapeError.
+/// queries' rank (in a module: that of x plus one), else ShapeError.
 ///
 /// ```cpp
 /// heed::Tensor<float, 4> seen(2, 4, 5, 7);  // ℝ^{b×h×t×s}
@@ -143,11 +113,12 @@ auto scores(X&& target) {
 /// ```
 template <TensorLike X>
 auto final_scores(X&& target) {
-  return modifiers::FinalScores<ScalarOf<X>, rank_of<X>>(detail::output_view(std::forward<X>(target)));
+  return modifiers::Output<modifiers::Choice::final_scores, ScalarOf<X>, rank_of<X>>(
+      detail::output_view(std::forward<X>(target)));
 }
 
 /// Also writes the weights that the values get, after sinks, prob_mod and dropout, for looking at: what
-/// attention_weights returns. ℝ^{b×h×t×s} with the queries' rank, else ShapeError.
+/// attention_weights returns. ℝ^{b×h×t×s} with the queries' rank (in a module: that of x plus one), else ShapeError.
 ///
 /// ```cpp
 /// heed::Tensor<float, 4> weights(2, 4, 5, 7);  // ℝ^{b×h×t×s}
@@ -155,7 +126,8 @@ auto final_scores(X&& target) {
 /// ```
 template <TensorLike X>
 auto weights(X&& target) {
-  return modifiers::Weights<ScalarOf<X>, rank_of<X>>(detail::output_view(std::forward<X>(target)));
+  return modifiers::Output<modifiers::Choice::weights, ScalarOf<X>, rank_of<X>>(
+      detail::output_view(std::forward<X>(target)));
 }
 
 }  // namespace heed

@@ -63,8 +63,8 @@ TensorView<T, 4> broadcast_to_scores(const AttentionSizes& sizes, const char* na
 template <class T>
 TensorView<T, 1> checked_per_head(const AttentionSizes& sizes, const char* name, const TensorView<T, 1>& values) {
   if (values.size() != sizes.h)
-    fail_shape({sizes.function, ": ", name, " is ", to_string(values.shape()), ", but there must be one for each of ",
-                std::to_string(sizes.h), " heads"});
+    fail_shape({sizes.function, ": ", name, " is ", to_string(values.shape()),
+                ", but there must be one number for each of ", std::to_string(sizes.h), " heads"});
   return values;
 }
 
@@ -98,8 +98,8 @@ void check_values(const char* function, const Shape<R>& k, const Shape<R>& v) {
   Shape<R> expected = k;
   expected[R - 1] = v[R - 1];
   if (v != expected || v[R - 1] == 0)
-    fail_shape({function, ": v is ", to_string(v),
-                ", but all its sizes except a last one of at least 1 must be those of k ", to_string(k)});
+    fail_shape({function, ": v is ", to_string(v), ", but it must have the sizes of k ", to_string(k),
+                ", except for the last, which is at least 1"});
 }
 
 template <int R>

@@ -22,7 +22,7 @@ T softmax_in_place(PlainRow<T>& row, T sink = -std::numeric_limits<T>::infinity(
   constexpr T hidden = -std::numeric_limits<T>::infinity();
   T largest = sink;
   for (const T score : row) largest = score > largest ? score : largest;
-  T sum = sink == hidden ? T(0) : std::exp(sink - largest);
+  T sum = sink == hidden ? T(0) : sink == largest ? T(1) : std::exp(sink - largest);  // +inf too
   for (T& score : row) {
     if (score == hidden) continue;
     score = std::exp(score - largest);
@@ -42,22 +42,29 @@ void for_each_weight_row(const TensorView<const T, 4>& q, const TensorView<const
   PlainRow<T> row(sizes.s);
   Eigen::Array<bool, 1, Eigen::Dynamic> visible(sizes.s);
 
+  composition.prepare_outputs();
   const auto attend_head = [&](Index b, Index h) {
     const PlainMatrix<T> keys = k[b][h / (sizes.h / sizes.g)].matrix().transpose();  // ℝ^{d×s}
     const Index length = composition.length(b);
     const Index offset = composition.offset(b);
     for (Index i = 0; i < sizes.t; ++i) {
+      const modifiers::KeyRange range = composition.keys(b, i + offset);
       const auto pair = [&](Index j) { return modifiers::Pair{b, h, i, j, i + offset}; };
       row.setZero();
       for (Index c = 0; c < sizes.d; ++c) row += q(b, h, i, c) * keys.row(c);
       for (Index j = 0; j < sizes.s; ++j) {
-        if (j >= length) composition.absent(pair(j));
-        row(j) = j < length ? composition.score(row(j), pair(j)) : hidden;
+        const T score = j < length ? composition.score(row(j), pair(j)) : hidden;
+        const bool is_seen = range.first <= j && j < range.end && composition.sees(pair(j));
+        row(j) = is_seen ? score : hidden;
         visible(j) = row(j) != hidden;
-        composition.write_score(row(j), pair(j));
+        if (visible(j)) composition.write_final_score(score, pair(j));
       }
       composition.write_logsumexp(b, h, i, softmax_in_place(row, composition.sink(h)));
-      for (Index j = 0; j < sizes.s; ++j) row(j) = composition.weight(row(j), visible(j), pair(j));
+      for (Index j = 0; j < sizes.s; ++j) {
+        if (visible(j)) row(j) = composition.weight(row(j), pair(j));
+        row(j) = composition.keep(row(j), pair(j));
+        if (visible(j)) composition.write_final_weight(row(j), pair(j));
+      }
       use(b, h, i, row, visible);
     }
   };

@@ -2,12 +2,14 @@
 
 #include <heed/attention/modifier.hpp>
 #include <heed/attention/problem.hpp>
+#include <heed/core/math.hpp>
 #include <heed/core/tensor_like.hpp>
 
 #include <cmath>
 #include <concepts>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -16,38 +18,42 @@
 namespace heed {
 namespace modifiers {
 
-struct ScaleChoice;
-struct SoftCapChoice;
-struct AlibiChoice;
-
 struct Scale : Modifier {
-  using decides = ScaleChoice;
+  static constexpr Choice choice = Choice::scale;
 
   explicit Scale(double scale_factor) : factor(scale_factor) {
     if (!std::isfinite(factor))
-      detail::fail_value({"heed::scale: the scale must be finite, got ", std::to_string(factor)});
+      detail::fail_value({"heed::scale: the scale must be finite, got ", detail::number(factor)});
   }
-  double scale() const { return factor; }
+
   template <class T>
-  void check(const char* function) const {
-    if (!std::isfinite(static_cast<T>(factor)))
-      detail::fail_value({function, ": the scale is too large for the scalar type of the tensors"});
+  struct Bound {
+    T factor;
+    T scale() const { return factor; }
+  };
+  template <class T>
+  Bound<T> bind(const detail::AttentionSizes& sizes) const {
+    const T bound_factor = static_cast<T>(factor);
+    if (!std::isfinite(bound_factor))
+      detail::fail_value({sizes.function, ": the scale is too large for the scalar type of the tensors"});
+    return {bound_factor};
   }
-  Scale bind(const detail::AttentionSizes&) const { return *this; }
 
   double factor;
 };
 
-template <class T, int R>
+template <class U, int R>
 struct Bias : Modifier {
-  explicit Bias(const TensorView<const T, R>& view) : values(view) {}
+  static constexpr Choice choice = Choice::any;
+
+  explicit Bias(const TensorView<const U, R>& view) : values(view) {}
 
   struct Bound {
-    TensorView<const T, 4> values;
-    TensorView<const T, R> given;
-    T score(T score, const Pair& at) const {
-      const T bias = values(at.b, at.h, at.i, at.j);
-      constexpr T hidden = -std::numeric_limits<T>::infinity();
+    TensorView<const U, 4> values;
+    TensorView<const U, R> given;
+    U score(U score, const Pair& at) const {
+      const U bias = values(at.b, at.h, at.i, at.j);
+      constexpr U hidden = -std::numeric_limits<U>::infinity();
       return bias == hidden ? hidden : score + bias;  // selected: a NaN score plus -inf would be NaN
     }
     template <class F>
@@ -55,84 +61,90 @@ struct Bias : Modifier {
       f("bias", given);
     }
   };
+  template <class T>
   Bound bind(const detail::AttentionSizes& sizes) const {
+    static_assert(std::same_as<T, U>, "heed::bias: it must have the scalar type of the tensors");
     return {detail::broadcast_to_scores(sizes, "bias", values), values};
   }
 
-  TensorView<const T, R> values;
+  TensorView<const U, R> values;
 };
 
 struct SoftCap : Modifier {
-  using decides = SoftCapChoice;
+  static constexpr Choice choice = Choice::soft_cap;
 
   explicit SoftCap(double largest_score) : cap(largest_score) {
     if (!(cap > 0) || !std::isfinite(cap))
-      detail::fail_value({"heed::soft_cap: the cap must be positive and finite, got ", std::to_string(cap)});
+      detail::fail_value({"heed::soft_cap: the cap must be positive and finite, got ", detail::number(cap)});
   }
+
   template <class T>
-  void check(const char* function) const {
-    if (static_cast<T>(cap) == 0 || !std::isfinite(static_cast<T>(cap)))
-      detail::fail_value({function, ": the soft cap does not fit the scalar type of the tensors"});
+  struct Bound {
+    T cap;
+    T score(T score, const Pair&) const { return cap * heed::tanh(score / cap); }
+  };
+  template <class T>
+  Bound<T> bind(const detail::AttentionSizes& sizes) const {
+    const T bound_cap = static_cast<T>(cap);
+    if (bound_cap == 0 || !std::isfinite(bound_cap))
+      detail::fail_value({sizes.function, ": the soft cap does not fit the scalar type of the tensors"});
+    return {bound_cap};
   }
-  template <std::floating_point T>
-  T score(T score, const Pair&) const {
-    return static_cast<T>(cap) * std::tanh(score / static_cast<T>(cap));
-  }
-  SoftCap bind(const detail::AttentionSizes&) const { return *this; }
 
   double cap;
 };
 
-template <class T>
+template <class U>
 struct Alibi : Modifier {
-  using decides = AlibiChoice;
+  static constexpr Choice choice = Choice::alibi;
 
-  explicit Alibi(const TensorView<const T, 1>& values) : slopes(values) {}
+  explicit Alibi(const TensorView<const U, 1>& values) : slopes(values) {}
 
-  T score(T score, const Pair& at) const {
+  U score(U score, const Pair& at) const {
     const Index distance = at.position < at.j ? at.j - at.position : at.position - at.j;
-    return score - slopes[at.h] * static_cast<T>(distance);
+    return score - slopes[at.h] * static_cast<U>(distance);
   }
   template <class F>
   void each_input(const F& f) const {
     f("alibi", slopes);
   }
+  template <class T>
   Alibi bind(const detail::AttentionSizes& sizes) const {
+    static_assert(std::same_as<T, U>, "heed::alibi: slopes must have the scalar type of the tensors");
     return Alibi(detail::checked_per_head(sizes, "alibi", slopes));
   }
 
-  TensorView<const T, 1> slopes;
+  TensorView<const U, 1> slopes;
 };
 
 /// No derivative was given.
 struct NoDerivative {};
 
+/// F and Derivative are references unless the functions were temporaries.
 template <class F, class Derivative>
 struct ScoreMod : Modifier {
+  static constexpr Choice choice = Choice::any;
+
   ScoreMod(F&& user_function, Derivative&& user_derivative)
       : function(std::forward<F>(user_function)), derivative(std::forward<Derivative>(user_derivative)) {}
 
+  template <class T>
   struct Bound {
     const std::remove_reference_t<F>* f;
-
-    template <std::floating_point T>
-    T score(T score, const Pair& at) const {
-      static_assert(is_score_function<F, T>,
-                    "heed::score_mod: f must be callable, when const, as T f(T score, Index b, Index h, Index i, Index "
-                    "j), T the scalar type of the tensors");
-      static_assert(std::same_as<Derivative, NoDerivative> || is_score_function<Derivative, T>,
-                    "heed::score_mod: df must be callable with the arguments of f");
-      return static_cast<T>((*f)(score, at.b, at.h, at.i, at.j));
-    }
+    T score(T score, const Pair& at) const { return detail::call_for_pair<T>(*f, at, score); }
   };
-  Bound bind(const detail::AttentionSizes&) const { return {&function.get()}; }
+  template <class T>
+  Bound<T> bind(const detail::AttentionSizes&) const {
+    static_assert(detail::maps_pairs<F, T>,
+                  "heed::score_mod: f must be callable, when const, as T f(T score, Index b, Index h, Index i, Index "
+                  "j), T the scalar type of the tensors");
+    static_assert(std::same_as<Derivative, NoDerivative> || detail::maps_pairs<Derivative, T>,
+                  "heed::score_mod: df must be callable with the arguments of f");
+    return {std::addressof(function)};
+  }
 
-  template <class G, class T>
-  static constexpr bool is_score_function =
-      std::is_invocable_r_v<T, const std::remove_reference_t<G>&, T, Index, Index, Index, Index>;
-
-  detail::UserFunction<F> function;
-  detail::UserFunction<Derivative> derivative;
+  F function;
+  Derivative derivative;
 };
 
 }  // namespace modifiers
@@ -169,7 +181,8 @@ inline modifiers::SoftCap soft_cap(double cap) { return modifiers::SoftCap(cap);
 
 /// score − slopes[h]·|p − j|, p being the query's position: i, with causal_lower_right() i + length − t ("Train Short,
 /// Test Long: Attention with Linear Biases", Press et al., 2022). ℝ^{h}: one slope for each query head in a contiguous
-/// range or a rank-1 TensorLike of the tensors' scalar type, else ShapeError.
+/// range or a rank-1 TensorLike of the tensors' scalar type, else ShapeError. A list or a temporary must be written in
+/// the call itself.
 ///
 /// ```cpp
 /// std::vector<float> slopes{0.25f, 0.0625f, 0.015625f, 0.00390625f};  // four heads: 2^(−8/4), 2^(−16/4), …
@@ -189,7 +202,8 @@ auto alibi(std::initializer_list<T> slopes) {
 
 /// f(score, b, h, i, j) instead of the score (score_mod of torch.nn.attention.flex_attention). i counts the queries of
 /// the call from 0, whatever their position; −inf hides the pair, whatever follows. f is called for pairs that exist,
-/// some of which may be hidden, in any order, number and thread; it must not throw. May be given several times.
+/// some of which may be hidden and have any score, in any order, number and thread; it must not throw. Use heed::exp
+/// and heed::tanh in it rather than the standard ones. May be given several times.
 ///
 /// ```cpp
 /// auto nearer = [](float score, auto, auto, auto i, auto j) { return score - 0.1f * float(i > j ? i - j : j - i); };
@@ -200,7 +214,8 @@ auto score_mod(F&& f) {
   return modifiers::ScoreMod<F, modifiers::NoDerivative>(std::forward<F>(f), {});
 }
 
-/// The same with the derivative of f by the score, df(score, b, h, i, j), which takes f's arguments.
+/// The same with the derivative of f by the score, df(score, b, h, i, j), which takes f's arguments. The forward pass
+/// does not call it.
 ///
 /// ```cpp
 /// auto squared = [](float score, auto...) { return score * score; };

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -16,48 +17,47 @@
 namespace heed {
 namespace modifiers {
 
-struct SinkChoice;
-struct ProbModChoice;
-struct DropoutChoice;
-
-template <class T>
+template <class U>
 struct Sinks : Modifier {
-  using decides = SinkChoice;
+  static constexpr Choice choice = Choice::sinks;
 
-  explicit Sinks(const TensorView<const T, 1>& values) : logits(values) {}
+  explicit Sinks(const TensorView<const U, 1>& values) : logits(values) {}
 
-  T sink(Index h) const { return logits[h]; }
+  U sink(Index h) const { return logits[h]; }
   template <class F>
   void each_input(const F& f) const {
     f("sinks", logits);
   }
+  template <class T>
   Sinks bind(const detail::AttentionSizes& sizes) const {
+    static_assert(std::same_as<T, U>, "heed::sinks: they must have the scalar type of the tensors");
     return Sinks(detail::checked_per_head(sizes, "sinks", logits));
   }
 
-  TensorView<const T, 1> logits;
+  TensorView<const U, 1> logits;
 };
 
+/// F is a reference unless the function was a temporary.
 template <class F>
 struct ProbMod : Modifier {
-  using decides = ProbModChoice;
+  static constexpr Choice choice = Choice::prob_mod;
 
   explicit ProbMod(F&& user_function) : function(std::forward<F>(user_function)) {}
 
+  template <class T>
   struct Bound {
     const std::remove_reference_t<F>* f;
-
-    template <std::floating_point T>
-    T weight(T weight, const Pair& at) const {
-      static_assert(std::is_invocable_r_v<T, const std::remove_reference_t<F>&, T, Index, Index, Index, Index>,
-                    "heed::prob_mod: f must be callable, when const, as T f(T weight, Index b, Index h, Index i, Index "
-                    "j), T the scalar type of the tensors");
-      return static_cast<T>((*f)(weight, at.b, at.h, at.i, at.j));
-    }
+    T weight(T weight, const Pair& at) const { return detail::call_for_pair<T>(*f, at, weight); }
   };
-  Bound bind(const detail::AttentionSizes&) const { return {&function.get()}; }
+  template <class T>
+  Bound<T> bind(const detail::AttentionSizes&) const {
+    static_assert(detail::maps_pairs<F, T>,
+                  "heed::prob_mod: f must be callable, when const, as T f(T weight, Index b, Index h, Index i, Index "
+                  "j), T the scalar type of the tensors");
+    return {std::addressof(function)};
+  }
 
-  detail::UserFunction<F> function;
+  F function;
 };
 
 /// A uniform number in [0, 1) for a pair; from a Generator it is the next one, whatever the pair.
@@ -67,23 +67,38 @@ inline double draw(Generator& source, const Pair&) { return source.uniform<doubl
 /// Source is Philox, held by value, or Generator&.
 template <class Source>
 struct Dropout : Modifier {
-  using decides = DropoutChoice;
+  static constexpr Choice choice = Choice::dropout;
   /// A Generator draws for one head after another, all batches of a head in a row, as separate modules do.
   bool heads_first = false;
 
   Dropout(double probability, Source random_source) : p(probability), source(random_source) {
     if (!(p >= 0 && p <= 1))
-      detail::fail_value({"heed::dropout: the probability must lie in [0, 1], got ", std::to_string(p)});
+      detail::fail_value({"heed::dropout: the probability must lie in [0, 1], got ", detail::number(p)});
   }
 
-  /// At p = 0 and p = 1 nothing is drawn, as in PyTorch.
   template <class T>
-  T keep(T weight, const Pair& at) const {
-    if (p == 0) return weight;
-    if (p == 1 || draw(source, at) >= 1 - p) return T(0);
-    return weight * (T(1) / static_cast<T>(1 - p));
+  struct Bound {
+    double p;
+    T growth;  // 1/(1 − p)
+    Source source;
+    bool heads_first;
+
+    /// At p = 0 and p = 1 nothing is drawn, as in PyTorch.
+    T keep(T weight, const Pair& at) const {
+      if (p == 0) return weight;
+      if (p == 1 || draw(source, at) >= 1 - p) return T(0);
+      return weight * growth;
+    }
+  };
+  template <class T>
+  Bound<T> bind(const detail::AttentionSizes&) const {
+    return bind<T>();
   }
-  Dropout bind(const detail::AttentionSizes&) const { return *this; }
+  /// Without a problem, for the layer of this name.
+  template <class T>
+  Bound<T> bind() const {
+    return {p, p < 1 ? T(1) / static_cast<T>(1 - p) : T(0), source, heads_first};
+  }
 
   double p;
   Source source;
@@ -94,7 +109,8 @@ struct Dropout : Modifier {
 /// One logit more in each row of a head, in the maximum and the denominator of the softmax, that carries no value: the
 /// weights are exp(score) / (exp(sink) + Σ exp(score)), a row sums to 1 less the sink's share, and the log-sum-exp
 /// counts it ("gpt-oss", OpenAI, 2025; off-by-one softmax is a sink of 0). ℝ^{h}: one for each query head in a
-/// contiguous range or a rank-1 TensorLike of the tensors' scalar type, else ShapeError. −inf is no sink.
+/// contiguous range or a rank-1 TensorLike of the tensors' scalar type, else ShapeError. −inf is no sink. A list or a
+/// temporary must be written in the call itself.
 ///
 /// ```cpp
 /// auto out = heed::scaled_dot_product_attention(q, k, v, heed::sinks({0.0f, 0.0f, 1.5f, -1.0f}));
@@ -112,8 +128,8 @@ auto sinks(std::initializer_list<T> logits) {
 }
 
 /// f(weight, b, h, i, j) instead of the normalised weight, before dropout; the weight of a hidden pair stays 0
-/// (prob_mod of ONNX's FlexAttention). f is called in any order, number and thread; it must not throw. It has no
-/// backward.
+/// (prob_mod of ONNX's FlexAttention). f is called in any order, number and thread; it must not throw. It needs the
+/// normalised weights, hence a second pass over the scores, and has no backward.
 ///
 /// ```cpp
 /// auto sharper = [](float weight, auto...) { return weight < 0.01f ? 0.0f : weight; };

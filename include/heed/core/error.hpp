@@ -46,6 +46,13 @@ template <class Error>
   return text;
 }
 
+/// A number as it stands in a message: 0.1, 1e-09, nan.
+[[gnu::noinline, gnu::cold]] inline std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
 [[noreturn]] inline void fail_shape(std::initializer_list<std::string_view> parts) { fail<ShapeError>(joined(parts)); }
 [[noreturn]] inline void fail_value(std::initializer_list<std::string_view> parts) {
   fail<std::invalid_argument>(joined(parts));

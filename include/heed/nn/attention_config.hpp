@@ -11,7 +11,7 @@ namespace heed {
 struct AttentionConfig {
   Index d_in = 0;            ///< Features of an input token.
   Index d_out = 0;           ///< Features of an output token (MultiHeadAttentionWrapper: of each head).
-  Index context_length = 0;  ///< The longest sequence a causal module takes.
+  Index context_length = 0;  ///< The longest sequence x that a causal module takes.
   double dropout = 0.0;      ///< Probability of dropping a weight when a call is given a random source, in [0, 1].
   Index num_heads = 1;       ///< MultiHeadAttention divides d_out among them.
   bool qkv_bias = false;     ///< Whether the query, key and value projections have a bias.
@@ -26,8 +26,7 @@ inline void check_positive(const char* function, const char* field, Index value)
 }
 
 inline void check_probability(const char* function, const char* field, double value) {
-  if (!(value >= 0 && value <= 1))
-    fail_value({function, ": ", field, " must lie in [0, 1], got ", std::to_string(value)});
+  if (!(value >= 0 && value <= 1)) fail_value({function, ": ", field, " must lie in [0, 1], got ", number(value)});
 }
 
 // Each returns the config, so that a constructor can check it before its first member draws random numbers.

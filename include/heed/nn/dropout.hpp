@@ -34,7 +34,7 @@ class Dropout {
   template <TensorLike X>
   Tensor<T, rank_of<X>> operator()(const X& x, Generator& rng) const {
     Tensor<T, rank_of<X>> out = (*this)(x);
-    const modifiers::Dropout<Generator&> dropout(p_, rng);
+    const auto dropout = heed::dropout(p_, rng).bind<T>();
     for (Index i = 0; i < out.size(); ++i) out.data()[i] = dropout.keep(out.data()[i], modifiers::Pair{});
     return out;
   }
@@ -44,7 +44,7 @@ class Dropout {
   Tensor<T, rank_of<X>> operator()(const X& x, Philox& philox) const {
     static_assert(rank_of<X> <= 4, "heed::Dropout: a Philox draws for up to four coordinates");
     Tensor<T, rank_of<X>> out = (*this)(x);
-    const modifiers::Dropout<Philox> dropout(p_, philox);
+    const auto dropout = heed::dropout(p_, philox).bind<T>();
     const TensorView<T, 4> elements = detail::lift<4>(view(out));
     const auto [b_size, h_size, t_size, s_size] = elements.shape();
     for (Index b = 0; b < b_size; ++b)

@@ -36,11 +36,8 @@ struct Projected {
 /// Whether an option is heed::dropout.
 template <class O>
 inline constexpr bool decides_dropout = false;
-template <class Source>
-inline constexpr bool decides_dropout<modifiers::Dropout<Source>> = true;
-template <class O>
-  requires std::is_const_v<O>
-inline constexpr bool decides_dropout<O> = decides_dropout<std::remove_const_t<O>>;
+template <AttentionModifier O>
+inline constexpr bool decides_dropout<O> = std::remove_cvref_t<O>::choice == modifiers::Choice::dropout;
 
 /// The calls that all attention modules share. A module provides these, the last three of which may be private:
 ///
@@ -64,164 +61,145 @@ class ModuleInterface {
  public:
   using value_type = T;
 
-  /// x ℝ^{t×d_in} or ℝ^{b×t×d_in} → ℝ^{t×d_out} or ℝ^{b×t×d_out}. Options are any modifiers of
-  /// scaled_dot_product_attention and a random source, which turns dropout on. Throws ShapeError if x does not fit; an
-  /// error advances no random source.
+  /// Self-attention: x ℝ^{t×d_in} or ℝ^{b×t×d_in} → ℝ^{t×d_out} or ℝ^{b×t×d_out}. Options are modifiers of
+  /// scaled_dot_product_attention and a random source, which turns dropout on; a causal module takes no causal() beside
+  /// its own. Throws ShapeError if x does not fit; an error advances no random source.
   template <TensorLike X, ModuleOption... O>
   Tensor<T, rank_of<X>> operator()(const X& x, O&&... options) const {
-    return result(x, SelfContext{}, options...);
+    return attend<false>(x, x, options...);
   }
 
-  /// Cross-attention: queries from x ℝ^{t×d_in}, keys and values from context ℝ^{s×d_in}, or both with a batch. The
-  /// tokens of x see all of the context: its order has nothing to do with theirs, so a causal module hides none of it.
-  /// (`heed::causal()` as an option does.)
+  /// Cross-attention: queries from x ℝ^{t×d_in}, keys and values from context ℝ^{s×d_in} → ℝ^{t×d_out}, or all three
+  /// with a batch ("Attention Is All You Need", Vaswani et al., 2017). The tokens of x see all of the context: its
+  /// order has nothing to do with theirs, so a causal module hides none of it, and context_length does not bound it;
+  /// `heed::causal()` as an option hides. Throws ShapeError if x or context does not fit; an error advances no random
+  /// source.
+  ///
+  ///     auto out = attention(words, picture, heed::key_lengths({16, 9}));
   template <TensorLike X, TensorLike Context, ModuleOption... O>
   Tensor<T, rank_of<X>> operator()(const X& x, const Context& context, O&&... options) const {
-    return result(x, context, options...);
+    return attend<true>(x, context, options...);
   }
 
   /// The same into a tensor, view or Eigen object of the result's shape that shares no element with an input.
   template <TensorLike Out, TensorLike X, ModuleOption... O>
   void into(Out&& out, const X& x, O&&... options) const {
-    attend_into(std::forward<Out>(out), x, SelfContext{}, options...);
+    attend_into<false>(std::forward<Out>(out), x, x, options...);
   }
+  /// Cross-attention likewise.
   template <TensorLike Out, TensorLike X, TensorLike Context, ModuleOption... O>
   void into(Out&& out, const X& x, const Context& context, O&&... options) const {
-    attend_into(std::forward<Out>(out), x, context, options...);
+    attend_into<true>(std::forward<Out>(out), x, context, options...);
   }
 
   /// The attention weights of a call, for looking at: ℝ^{b×h×t×t}, for an x of rank 2 ℝ^{h×t×t}; h is 1 where there are
-  /// no heads. Of cross-attention ℝ^{b×h×t×s} or ℝ^{h×t×s}.
+  /// no heads.
   template <TensorLike X, ModuleOption... O>
   Tensor<T, rank_of<X> + 1> weights(const X& x, O&&... options) const {
-    return attend_weights(x, SelfContext{}, options...);
+    return attend_weights<false>(x, x, options...);
   }
+  /// Of cross-attention: ℝ^{b×h×t×s}, for rank 2 ℝ^{h×t×s}.
   template <TensorLike X, TensorLike Context, ModuleOption... O>
   Tensor<T, rank_of<X> + 1> weights(const X& x, const Context& context, O&&... options) const {
-    return attend_weights(x, context, options...);
+    return attend_weights<true>(x, context, options...);
   }
 
  private:
   const Module& self() const { return static_cast<const Module&>(*this); }
 
-  /// Stands for the context of self-attention: x itself.
-  struct SelfContext {};
-
-  template <class Context>
-  static constexpr bool is_cross = !std::same_as<Context, SelfContext>;
-
-  template <class X, class Context, class... O>
-  Tensor<T, rank_of<X>> result(const X& x, const Context& context, O&... options) const {
-    check_types<X, Context>();
-    const auto input = const_view(x);
-    checked_context(input, context);  // before anything is allocated
-    auto shape = input.shape();
+  template <bool Cross, class X, class Context, class... O>
+  Tensor<T, rank_of<X>> attend(const X& x, const Context& context, O&... options) const {
+    check_inputs<Cross>(x, context);  // before anything is allocated
+    auto shape = const_view(x).shape();
     shape[rank_of<X> - 1] = self().d_out();
     Tensor<T, rank_of<X>> out(shape);
-    attend_into(out, x, context, options...);
+    attend_into<Cross>(out, x, context, options...);
     return out;
   }
 
-  template <class Out, class X, class Context, class... O>
+  template <bool Cross, class Out, class X, class Context, class... O>
   void attend_into(Out&& out, const X& x, const Context& context, O&... options) const {
-    check_types<X, Context>();
+    check_inputs<Cross>(x, context);
     static_assert(std::same_as<ScalarOf<Out>, T> && rank_of<Out> == rank_of<X>,
                   "heed: out must have the rank and the scalar type of x");
-    constexpr bool cross = is_cross<Context>;
-    const auto output = output_view(std::forward<Out>(out));
-    const auto input = const_view(x);
-    const auto memory = checked_context(input, context);
-    auto expected = input.shape();
+    const auto x_view = const_view(x);
+    const auto context_view = const_view(context);
+    const auto out_view = output_view(std::forward<Out>(out));
+    auto expected = x_view.shape();
     expected[rank_of<X> - 1] = self().d_out();
-    check_output_shape(Module::name, output.shape(), expected);
-    with_modifiers<cross>([&](const auto&... modifiers) { check_call(output, input, memory, modifiers...); },
-                          options...);
+    check_output_shape(Module::name, out_view.shape(), expected);
 
-    const Projected<T> projected = self().project(lift<3>(input), lift<3>(memory));
-    const auto attend = [&](const TensorView<T, 3>& merged_heads) {
-      with_modifiers<cross>(
-          [&](const auto&... modifiers) {
-            checked_attention(Module::name, PlainKernel{}, heads_of(merged_heads), heads_of(projected.queries),
-                              heads_of(projected.keys), heads_of(projected.values), with_batch(modifiers)...);
-          },
-          options...);
+    const auto compute = [&](const auto& composition) {
+      check_outputs_apart<Cross>(out_view, x_view, context_view, composition);
+      const Projected<T> projected = self().project(lift<3>(x_view), lift<3>(context_view));
+      const auto into_heads_of = [&](const TensorView<T, 3>& merged_heads) {
+        PlainKernel{}.attention(heads_of(merged_heads), heads_of(projected.queries), heads_of(projected.keys),
+                                heads_of(projected.values), composition);
+      };
+      if constexpr (requires { self().out_proj(); }) {
+        Tensor<T, 3> merged_heads(projected.queries.shape());
+        into_heads_of(merged_heads);
+        self().out_proj().into(lift<3>(out_view), merged_heads);
+      } else {
+        into_heads_of(lift<3>(out_view));
+      }
     };
-    if constexpr (requires { self().out_proj(); }) {
-      Tensor<T, 3> merged_heads(projected.queries.shape());
-      attend(merged_heads);
-      self().out_proj().into(lift<3>(output), merged_heads);
-    } else {
-      attend(lift<3>(output));
-    }
+    with_composition<Cross>(x_view.shape(), context_view.shape(), compute, options...);
     (advance(options), ...);
   }
 
-  template <class X, class Context, class... O>
+  template <bool Cross, class X, class Context, class... O>
   Tensor<T, rank_of<X> + 1> attend_weights(const X& x, const Context& context, O&... options) const {
-    check_types<X, Context>();
+    check_inputs<Cross>(x, context);
     constexpr int R = rank_of<X>;
-    constexpr bool cross = is_cross<Context>;
-    const auto input = const_view(x);
-    const auto memory = checked_context(input, context);
+    const auto x_view = const_view(x);
+    const auto context_view = const_view(context);
     Shape<R + 1> shape;
-    if constexpr (R == 3) shape[0] = input.shape()[0];
+    if constexpr (R == 3) shape[0] = x_view.shape()[0];
     shape[R - 2] = self().num_heads();
-    shape[R - 1] = input.shape()[R - 2];
-    shape[R] = memory.shape()[R - 2];
+    shape[R - 1] = x_view.shape()[R - 2];
+    shape[R] = context_view.shape()[R - 2];
     Tensor<T, R + 1> result(shape);
-    with_modifiers<cross>([&](const auto&... modifiers) { check_call(view(result), input, memory, modifiers...); },
-                          options...);
 
-    const Projected<T> projected = self().project(lift<3>(input), lift<3>(memory));
-    with_modifiers<cross>(
-        [&](const auto&... modifiers) {
-          checked_weights(Module::name, PlainKernel{}, lift<4>(view(result)), heads_of(projected.queries),
-                          heads_of(projected.keys), with_batch(modifiers)...);
-        },
-        options...);
+    const auto compute = [&](const auto& composition) {
+      check_outputs_apart<Cross>(view(result), x_view, context_view, composition);
+      const Projected<T> projected = self().project(lift<3>(x_view), lift<3>(context_view));
+      PlainKernel{}.weights(lift<4>(view(result)), heads_of(projected.queries), heads_of(projected.keys), composition);
+    };
+    with_composition<Cross>(x_view.shape(), context_view.shape(), compute, options...);
     (advance(options), ...);
     return result;
   }
 
-  template <class X, class Context>
-  static constexpr void check_types() {
+  /// Refuses what does not fit, with the shapes as the caller wrote them. context is x where there is none.
+  template <bool Cross, class X, class Context>
+  void check_inputs(const X& x, const Context& context) const {
+    constexpr int R = rank_of<X>;
     static_assert(std::same_as<ScalarOf<X>, T>, "heed: x must have the scalar type of the module");
-    static_assert(rank_of<X> == 2 || rank_of<X> == 3, "heed: x must have rank 2 (one sequence) or 3 (a batch)");
-    if constexpr (is_cross<Context>)
-      static_assert(std::same_as<ScalarOf<Context>, T> && rank_of<Context> == rank_of<X>,
-                    "heed: context must have the rank and the scalar type of x");
-  }
-
-  /// Checks x too.
-  template <int R, class Context>
-  TensorView<const T, R> checked_context(const TensorView<const T, R>& x, const Context& context) const {
-    check_input(x.shape());
-    if constexpr (is_cross<Context>) {
-      const auto memory = const_view(context);
-      const auto refuse = [&](const std::string& why) {
-        fail_shape({Module::name, ": context is ", to_string(memory.shape()), ", but ", why});
-      };
-      if (memory.shape()[R - 1] != self().d_in())
-        refuse(joined({"its last size must be d_in = ", std::to_string(self().d_in())}));
-      if (R == 3 && memory.shape()[0] != x.shape()[0])
-        refuse(joined({"its batch size must be that of x ", to_string(x.shape())}));
-      return memory;
-    } else {
-      return x;
-    }
-  }
-
-  template <int R>
-  void check_input(const Shape<R>& x) const {
+    static_assert(R == 2 || R == 3, "heed: x must have rank 2 (one sequence) or 3 (a batch)");
+    static_assert(std::same_as<ScalarOf<Context>, T> && rank_of<Context> == R,
+                  "heed: context must have the rank and the scalar type of x (a mask goes into heed::mask)");
     self().check_layers(Module::name);
-    const auto refuse = [&](const std::string& why) {
-      fail_shape({Module::name, ": x is ", to_string(x), ", but ", why});
+    const auto x_shape = const_view(x).shape();
+    const auto context_shape = const_view(context).shape();
+    const auto refuse = [&](const char* name, const Shape<R>& shape, const std::string& why) {
+      fail_shape({Module::name, ": ", name, " is ", to_string(shape), ", but ", why});
     };
-    if (x[R - 1] != self().d_in()) refuse(joined({"its last size must be d_in = ", std::to_string(self().d_in())}));
+    const auto check_features = [&](const char* name, const Shape<R>& shape) {
+      if (shape[R - 1] != self().d_in())
+        refuse(name, shape, joined({"its last size must be d_in = ", std::to_string(self().d_in())}));
+    };
+    check_features("x", x_shape);
     if constexpr (requires { self().context_length(); }) {
-      if (x[R - 2] > self().context_length())
+      if (x_shape[R - 2] > self().context_length())
         refuse(
+            "x", x_shape,
             joined({"a sequence has at most context_length = ", std::to_string(self().context_length()), " tokens"}));
+    }
+    if constexpr (Cross) {
+      check_features("context", context_shape);
+      if (R == 3 && context_shape[0] != x_shape[0])
+        refuse("context", context_shape, joined({"its batch size must be that of x ", to_string(x_shape)}));
     }
   }
 
@@ -230,18 +208,15 @@ class ModuleInterface {
     return split_heads(x, self().num_heads());
   }
 
-  /// Refuses what does not fit, with the shapes as the caller wrote them, before anything is computed: attention itself
-  /// sees neither x nor, behind out_proj, out.
-  template <int OutRank, int R, class... M>
-  void check_call(const TensorView<T, OutRank>& out, const TensorView<const T, R>& x,
-                  const TensorView<const T, R>& context, const M&... modifiers) const {
-    (check_output_type<T, R + 1, M>(), ...);
-    const Index batches = R == 3 ? x.shape()[0] : 1;
-    const Index heads = self().num_heads();
-    const AttentionSizes sizes{
-        Module::name, R + 1, batches, heads, heads, x.shape()[R - 2], context.shape()[R - 2], self().d_out() / heads};
-    const Composition<T, M...> composition(sizes, modifiers...);
-    check_outputs(Module::name, out, composition, NamedInput<T, R>{"x", x}, NamedInput<T, R>{"context", context});
+  /// Refuses outputs that share elements with each other, an input or a parameter.
+  template <bool Cross, int OutRank, int R, class Composition>
+  void check_outputs_apart(const TensorView<T, OutRank>& out, const TensorView<const T, R>& x,
+                           const TensorView<const T, R>& context, const Composition& composition) const {
+    if constexpr (Cross) {
+      check_outputs(Module::name, out, composition, NamedInput<T, R>{"x", x}, NamedInput<T, R>{"context", context});
+    } else {
+      check_outputs(Module::name, out, composition, NamedInput<T, R>{"x", x});
+    }
     self().each_parameter([&](const auto& parameter) {
       check_apart(Module::name, "out", out, "parameter", parameter);
       composition.each_output([&](const char* output_name, const auto& output) {
@@ -250,12 +225,15 @@ class ModuleInterface {
     });
   }
 
-  /// Calls use with the modifiers that the options and the module itself stand for.
-  template <bool Cross, class Use, class... O>
-  void with_modifiers(const Use& use, O&... options) const {
+  /// Calls use(composition) with the modifiers that the options and the module itself stand for.
+  template <bool Cross, int R, class Use, class... O>
+  void with_composition(const Shape<R>& x, const Shape<R>& context, const Use& use, O&... options) const {
     static_assert((0 + ... + int{RandomSource<O>}) <= 1, "heed: a call takes one random source");
     static_assert(!((RandomSource<O> || ...) && (decides_dropout<O> || ...)),
                   "heed: a call takes a random source or heed::dropout, not both");
+    const Index heads = self().num_heads();
+    const AttentionSizes sizes{Module::name, R + 1,    R == 3 ? x[0] : 1, heads,
+                               heads,        x[R - 2], context[R - 2],    self().d_out() / heads};
     const auto own = [] {
       if constexpr (Module::is_causal && !Cross) {
         return std::tuple(causal());
@@ -263,7 +241,12 @@ class ModuleInterface {
         return std::tuple();
       }
     }();
-    std::apply(use, std::tuple_cat(std::move(own), as_modifiers(options)...));
+    std::apply(
+        [&]<class... M>(const M&... modifiers) {
+          (check_output_rank<R + 1, M>(), ...);
+          use(Composition<T, M...>(sizes, modifiers...));
+        },
+        std::tuple_cat(own, as_modifiers(options)...));
   }
 
   /// The modifiers that one option stands for, in a tuple.
@@ -288,16 +271,6 @@ class ModuleInterface {
   static M in_draw_order(M modifier) {
     if constexpr (requires { Module::heads_first; }) modifier.heads_first = Module::heads_first;
     return modifier;
-  }
-
-  /// Attention always gets a batch, and so do the outputs it writes.
-  template <class M>
-  static decltype(auto) with_batch(const M& modifier) {
-    if constexpr (requires { modifier.with_all_axes(); }) {
-      return modifier.with_all_axes();
-    } else {
-      return (modifier);
-    }
   }
 
   template <class O>
