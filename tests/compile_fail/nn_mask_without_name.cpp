@@ -1,4 +1,4 @@
-// expect: ModuleOption
+// expect: a mask goes into heed::mask
 #include <heed/heed.hpp>
 
 void call(const heed::MultiHeadAttention<float>& attention, const heed::Tensor<float, 3>& x,
