@@ -148,7 +148,8 @@ TEST_CASE("a module hands out the log-sum-exp of its scores", "[nn][module_inter
 TEST_CASE("every modifier works as an option of a module", "[nn][module_interface]") {
   const auto module = multi_head();
   const auto x = random_tensor<float>(1, 2, 6, 5);
-  const auto [q, k] = queries_and_keys(module, x);
+  const auto heads = queries_and_keys(module, x);
+  const auto &q = heads.first, &k = heads.second;
   const std::vector<float> slopes{0.5f, 0.25f, -1}, logits{0, 1, -1};
   const auto call = [&](const auto& attend) {
     return attend(heed::soft_cap(3), heed::alibi(slopes), heed::sinks(logits), heed::sliding_window(2, heed::unbounded),
