@@ -99,6 +99,11 @@ TEMPLATE_TEST_CASE("key lengths come in any range of integers", "[attention][mas
   CHECK(same_bits(heed::scaled_dot_product_attention(x.q[1], x.k[1], x.v[1], heed::key_lengths({6})), expected[1]));
 }
 
+TEST_CASE("an empty list of key lengths is that of an empty batch", "[attention][masks]") {
+  const Tensor<float, 4> x(0, 2, 3, 4);
+  CHECK(heed::scaled_dot_product_attention(x, x, x, heed::key_lengths({})).shape() == x.shape());
+}
+
 TEST_CASE("key lengths are one for each in the batch, and none is negative or above the keys", "[attention][masks]") {
   const auto x = support::random_inputs<float>({2, 1, 1, 3, 7, 2, 2});
   const auto refusal = [&](const std::vector<Index>& lengths) {

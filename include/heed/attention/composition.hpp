@@ -33,10 +33,6 @@ template <class First, class... Rest>
 inline constexpr bool check_repeated<First, Rest...> =
     (CheckRepeated<First, Rest>::passed && ...) && check_repeated<Rest...>;
 
-/// What a modifier becomes for one problem.
-template <class M, class T>
-using Bound = decltype(std::declval<const M&>().template bind<T>(std::declval<const AttentionSizes&>()));
-
 /// What a modifier becomes for one problem in the scalar type T.
 template <class M, class T>
 using Bound = decltype(std::declval<const M&>().template bind<T>(std::declval<const AttentionSizes&>()));

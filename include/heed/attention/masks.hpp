@@ -180,7 +180,8 @@ auto key_lengths(const Range& lengths) {
 }
 inline modifiers::KeyLengths<Index> key_lengths(std::initializer_list<detail::IndexArgument> lengths) {
   static_assert(sizeof(detail::IndexArgument) == sizeof(Index));
-  return key_lengths(view(&lengths.begin()->value, {lengths.size()}));
+  const Index* const first = lengths.size() == 0 ? nullptr : &lengths.begin()->value;
+  return key_lengths(view(first, {lengths.size()}));
 }
 
 /// Pairs take part where this is true. ℝ^{t×s}, ℝ^{h×t×s} or ℝ^{b×h×t×s}, else ShapeError; axes of size 1 repeat. May

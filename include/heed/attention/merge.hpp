@@ -4,7 +4,6 @@
 #include <heed/core/tensor.hpp>
 #include <heed/core/tensor_like.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <limits>
