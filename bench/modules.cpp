@@ -11,13 +11,11 @@
 // items_per_second are tokens. FLOP counts two operations a multiply-add of the projections and of the two products of
 // attention, the latter over visible pairs only: a causal module that computes the hidden half too gains nothing by it.
 
+#include "machine.hpp"
+
 #include <heed/heed.hpp>
 
 #include <benchmark/benchmark.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include <algorithm>
 #include <cmath>
@@ -27,10 +25,6 @@
 #include <string>
 #include <type_traits>
 #include <vector>
-
-#ifndef HEED_BENCH_FLAGS
-#define HEED_BENCH_FLAGS "unknown"
-#endif
 
 namespace {
 
@@ -217,35 +211,10 @@ void add(const std::string& module) {
   }
 }
 
-std::string eigen_version() {
-#ifdef EIGEN_VERSION_STRING  // since 5.0, whose EIGEN_WORLD_VERSION is still 3
-  return EIGEN_VERSION_STRING;
-#else
-  return std::to_string(EIGEN_WORLD_VERSION) + '.' + std::to_string(EIGEN_MAJOR_VERSION) + '.' +
-         std::to_string(EIGEN_MINOR_VERSION);
-#endif
-}
-
-void describe_machine() {
-  benchmark::AddCustomContext("Eigen", eigen_version());
-  benchmark::AddCustomContext("Eigen SIMD", Eigen::SimdInstructionSetsInUse());
-#ifdef __clang__
-  benchmark::AddCustomContext("compiler", __VERSION__);
-#else
-  benchmark::AddCustomContext("compiler", "GCC " __VERSION__);
-#endif
-  benchmark::AddCustomContext("flags", HEED_BENCH_FLAGS);
-#ifdef _OPENMP
-  benchmark::AddCustomContext("threads", std::to_string(omp_get_max_threads()) + " (OpenMP)");
-#else
-  benchmark::AddCustomContext("threads", "1 (no OpenMP)");
-#endif
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  describe_machine();
+  bench::describe_machine();
   add<V1>("SelfAttention_v1");
   add<V2>("SelfAttention_v2");
   add<Causal>("CausalAttention");

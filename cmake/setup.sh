@@ -34,7 +34,10 @@ has() {
     libeigen3-dev) header eigen3/Eigen/Core ;;
     catch2) header catch2/catch.hpp || header catch2/catch_all.hpp ;;
     libbenchmark-dev) header benchmark/benchmark.h ;;
+    libtbb-dev) header tbb/parallel_for.h ;;
     clang) any_command clang++ ;;
+    g++-aarch64-linux-gnu) any_command aarch64-linux-gnu-g++ ;;
+    qemu-user) any_command qemu-aarch64 ;;
     *) any_command "$1" ;;
   esac >/dev/null 2>&1
 }
@@ -83,6 +86,7 @@ install_missing() {
       g++) fail "a C++20 compiler is needed (g++ 11 or clang++ 14, or newer), please install one" ;;
       make) fail "make or ninja is needed, please install one" ;;
       libeigen3-dev | catch2 | libbenchmark-dev) say "going on without $package, CMake downloads it" ;;
+      libtbb-dev) say "going on without $package and what needs it" ;;
       *) fail "$package is needed, please install it" ;;
     esac
   done

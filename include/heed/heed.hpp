@@ -9,6 +9,7 @@
 #include <heed/core/generator.hpp>
 #include <heed/core/math.hpp>
 #include <heed/core/overlap.hpp>
+#include <heed/core/parallel.hpp>
 #include <heed/core/philox.hpp>
 #include <heed/core/print.hpp>
 #include <heed/core/shape.hpp>
@@ -16,9 +17,16 @@
 #include <heed/core/tensor_like.hpp>
 #include <heed/core/tensor_view.hpp>
 #include <heed/core/transform.hpp>
+#include <heed/core/workspace.hpp>
 
+#include <heed/kernels/head_task.hpp>
+#include <heed/kernels/instruction_set.hpp>
+#include <heed/kernels/kernels.hpp>
+
+#include <heed/attention/call_options.hpp>
 #include <heed/attention/composition.hpp>
 #include <heed/attention/front_door.hpp>
+#include <heed/attention/fused.hpp>
 #include <heed/attention/masks.hpp>
 #include <heed/attention/merge.hpp>
 #include <heed/attention/modifier.hpp>

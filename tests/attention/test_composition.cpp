@@ -93,7 +93,10 @@ TEMPLATE_TEST_CASE("−inf in one bias hides whatever another one adds", "[atten
 
 TEST_CASE("masks by position become one range of keys", "[attention][composition]") {
   const auto keys = [](Index position, const auto&... m) {
-    const modifiers::KeyRange range = compose<float>(m...).keys(1, position);
+    const modifiers::KeyRange range = [&] {
+      const auto composition = compose<float>(m...);
+      return composition.keys(composition.length(1), position);
+    }();
     return range.end <= range.first ? std::pair<Index, Index>() : std::pair(range.first, range.end);
   };
   using Range = std::pair<Index, Index>;
@@ -215,7 +218,7 @@ TEMPLATE_TEST_CASE("any composition at hostile sizes agrees with the loops", "[a
         CHECK(support::worst(out, truth.out, truth.out_bound) <= 1);
         CHECK(support::worst(lse, truth.lse, truth.lse_bound) <= 1);
         CHECK(support::worst(weights, truth.weights, truth.weight_bound) <= 1);
-        CHECK(same_bits(lse, weights_lse));
+        CHECK(support::worst(weights_lse, truth.lse, truth.lse_bound) <= 1);
       }
 }
 

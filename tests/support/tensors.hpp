@@ -7,10 +7,13 @@
 #include <heed/core/tensor_like.hpp>
 #include <heed/core/transform.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <type_traits>
 
@@ -55,6 +58,26 @@ bool same_bits(const A& a, const B& b) {
     heed::detail::for_each_element(
         [&](const auto& left, const auto& right) { same = same && bits(left) == bits(right); }, x, y);
   return same;
+}
+
+/// Same shape, and no element further off than so many units in the last place of 1 or of itself, if that is larger.
+/// NaN is near NaN alone, infinity near infinity.
+template <class A, class B>
+bool almost_same(const A& a, const B& b, double units = 64) {
+  using T = heed::ScalarOf<A>;
+  const auto x = heed::detail::const_view(a);
+  const auto y = heed::detail::const_view(b);
+  bool all = x.shape() == y.shape();
+  const auto is_near = [&](T left, T right) {
+    if (left == right || (left != left && right != right)) return true;
+    const double size =
+        std::max(1.0, std::max(std::abs(static_cast<double>(left)), std::abs(static_cast<double>(right))));
+    return std::abs(static_cast<double>(left) - static_cast<double>(right)) <=
+           units * size * static_cast<double>(std::numeric_limits<T>::epsilon());
+  };
+  if (all)
+    heed::detail::for_each_element([&](const T& left, const T& right) { all = all && is_near(left, right); }, x, y);
+  return all;
 }
 
 /// How a tensor of rank R lies in memory: its axes from the outermost to the innermost, the step of the innermost one,

@@ -2,16 +2,19 @@
 
 #include <heed/attention/modifier.hpp>
 #include <heed/attention/problem.hpp>
+#include <heed/core/parallel.hpp>
+#include <heed/core/workspace.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-namespace heed::detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 /// Whether two modifiers decide the same thing, by being the same or by contradicting each other.
 template <AttentionModifier A, AttentionModifier B>
@@ -51,7 +54,59 @@ inline constexpr bool takes_part = requires(const B& m) {
 || requires(const B& m, const modifiers::Pair& at) { m.keep(T{}, at); }
 || requires(const B& m) {
   m.each_output([](const char*, const auto&) {});
+}
+|| requires(const B& m) { m.workspace(); }
+|| requires(const B& m, Task task) { m.run(Index{}, task); };
+
+/// Whether a bound modifier has the hook in question.
+template <class B, class T>
+inline constexpr bool changes_score = requires(const B& m, T x, const modifiers::Pair& at) {
+  m.score(x, at);
 };
+template <class B>
+inline constexpr bool runs_loops = requires(const B& m, Task task) {
+  m.run(Index{}, task);
+};
+template <class B>
+inline constexpr bool bounds_key = requires(const B& m) {
+  m.keys(Index{});
+};
+template <class B>
+inline constexpr bool hides_pair = requires(const B& m, const modifiers::Pair& at) {
+  m.sees(at);
+};
+template <class B>
+inline constexpr bool hides_block = requires(const B& m, const modifiers::PairBlock& block) {
+  m.hides(block);
+};
+template <class B, class T>
+inline constexpr bool changes_weight = requires(const B& m, T x, const modifiers::Pair& at) {
+  m.weight(x, at);
+};
+template <class B, class T>
+inline constexpr bool drops_weight = requires(const B& m, T x, const modifiers::Pair& at) {
+  m.keep(x, at);
+};
+template <class B, class T>
+inline constexpr bool writes_pair = requires(const B& m, T x, const modifiers::Pair& at) {
+  m.write_score(x, at);
+}
+|| requires(const B& m, T x, const modifiers::Pair& at) { m.write_final_score(x, at); }
+|| requires(const B& m, T x, const modifiers::Pair& at) { m.write_final_weight(x, at); };
+template <class B>
+inline constexpr bool draws_in_order = requires(const B& m) {
+  m.draws_from_sequence();
+};
+template <class B, class T>
+inline constexpr bool writes_logsumexp = requires(const B& m, T x) {
+  m.write_logsumexp(Index{}, Index{}, Index{}, x);
+};
+
+/// How the kernels mark a pair that is hidden.
+template <class T>
+bool is_hidden_weight(T weight) {
+  return weight == 0 && std::signbit(weight);
+}
 
 /// The modifiers of one call, bound to its sizes and put together in the order of the contract: scale, score modifiers
 /// as given, masks; softmax with sinks; prob_mod, dropout. What no modifier asks for compiles to nothing.
@@ -71,7 +126,19 @@ class Composition {
     });
   }
 
+  static constexpr bool bounds_keys = (bounds_key<Bound<M, T>> || ...);
+  static constexpr bool changes_scores = (changes_score<Bound<M, T>, T> || ...);
+  static constexpr bool hides_pairs = (hides_pair<Bound<M, T>> || ...);
+  static constexpr bool edits_scores = changes_scores || hides_pairs;
+  static constexpr bool hides_blocks = (hides_block<Bound<M, T>> || ...);
+  static constexpr bool changes_weights = (changes_weight<Bound<M, T>, T> || ...);
+  static constexpr bool drops_weights = (drops_weight<Bound<M, T>, T> || ...);
+  static constexpr bool may_draw_from_sequence = (draws_in_order<Bound<M, T>> || ...);
+  static constexpr bool writes_logsumexps = (writes_logsumexp<Bound<M, T>, T> || ...);
+  static constexpr bool writes_pairs = (writes_pair<Bound<M, T>, T> || ...);
+
   const AttentionSizes& sizes() const { return sizes_; }
+  T scale() const { return scale_; }
 
   /// How many keys batch b has.
   Index length(Index b) const {
@@ -91,9 +158,9 @@ class Composition {
     return offset;
   }
 
-  /// The keys of batch b that a query at a position may see; within them `sees` decides.
-  modifiers::KeyRange keys(Index b, Index position) const {
-    modifiers::KeyRange all{0, length(b)};
+  /// Those of `length` keys that a query at a position may see; within them `sees` decides.
+  modifiers::KeyRange keys(Index length, Index position) const {
+    modifiers::KeyRange all{0, length};
     each([&](const auto& m) {
       if constexpr (requires { m.keys(position); }) {
         const modifiers::KeyRange keys = m.keys(position);
@@ -112,10 +179,19 @@ class Composition {
     return visible;
   }
 
-  /// The score of a pair from q·k, before masks. −inf if it was −inf at any time.
-  T score(T product, const modifiers::Pair& at) const {
+  /// Whether some modifier knows that all pairs of a block are hidden. If not, some may be hidden yet.
+  bool hides(const modifiers::PairBlock& block) const {
+    bool hidden = false;
+    each([&](const auto& m) {
+      if constexpr (requires { m.hides(block); }) hidden = hidden || m.hides(block);
+    });
+    return hidden;
+  }
+
+  /// The score of a pair from the scaled q·k, before masks. −inf if it was −inf at any time.
+  T changed_score(T scaled, const modifiers::Pair& at) const {
     constexpr T hidden = -std::numeric_limits<T>::infinity();
-    T score = product * scale_;
+    T score = scaled;
     bool is_hidden = score == hidden;
     each([&](const auto& m) {
       if constexpr (requires { m.score(score, at); }) {
@@ -125,6 +201,35 @@ class Composition {
       if constexpr (requires { m.write_score(score, at); }) m.write_score(score, at);
     });
     return is_hidden ? hidden : score;
+  }
+  T score(T product, const modifiers::Pair& at) const { return changed_score(product * scale_, at); }
+
+  /// The same for N pairs in a row, and masks: scores[n] is that of key first.j + n. Loops of a fixed length without
+  /// calls, which GCC 12 turns into vector instructions at -O2.
+  template <int N>
+  [[gnu::always_inline]] void edit_block(T* scores, const modifiers::Pair& first) const {
+    constexpr T hidden = -std::numeric_limits<T>::infinity();
+    T score[static_cast<std::size_t>(N)],
+        latch[static_cast<std::size_t>(N)];  // latch: −inf once hidden, else anything greater
+    for (int n = 0; n < N; ++n) latch[n] = score[n] = scores[n];
+    each([&](const auto& m) __attribute__((always_inline)) {
+      if constexpr (requires { m.score(T{}, first); }) {
+        if constexpr (requires { m.template score_block<N>(score, first); }) {
+          m.template score_block<N>(score, first);
+        } else {
+          for (int n = 0; n < N; ++n) score[n] = m.score(score[n], modifiers::key_after(first, n));
+        }
+        for (int n = 0; n < N; ++n) latch[n] = score[n] == hidden ? hidden : latch[n];
+      }
+      if constexpr (requires { m.sees(first); }) {
+        if constexpr (requires { m.template sees_block<N>(latch, first); }) {
+          m.template sees_block<N>(latch, first);
+        } else {
+          for (int n = 0; n < N; ++n) latch[n] = m.sees(modifiers::key_after(first, n)) ? latch[n] : hidden;
+        }
+      }
+    });
+    for (int n = 0; n < N; ++n) scores[n] = latch[n] == hidden ? hidden : score[n];
   }
 
   /// The logit that the rows of head h have beside their scores; −inf is none.
@@ -150,6 +255,27 @@ class Composition {
       if constexpr (requires { m.keep(weight, at); }) weight = m.keep(weight, at);
     });
     return weight;
+  }
+
+  /// The same for n pairs in a row, in any order; weights of −0 are hidden, and stay.
+  [[gnu::always_inline]] void keep_row(T* weights, const modifiers::Pair& first, Index n) const {
+    each([&](const auto& m) __attribute__((always_inline)) {
+      if constexpr (requires { m.keep_row(weights, first, n); }) {
+        m.keep_row(weights, first, n);
+      } else if constexpr (requires { m.keep(T{}, first); }) {
+        for (Index k = 0; k < n; ++k)
+          if (!is_hidden_weight(weights[k])) weights[k] = m.keep(weights[k], modifiers::key_after(first, k));
+      }
+    });
+  }
+
+  /// Whether `keep` draws from a sequence, so that it must be called for every pair in order.
+  bool draws_from_sequence() const {
+    bool draws = false;
+    each([&](const auto& m) {
+      if constexpr (requires { m.draws_from_sequence(); }) draws = m.draws_from_sequence();
+    });
+    return draws;
   }
 
   /// Whether that order runs over heads first and batches second.
@@ -199,10 +325,34 @@ class Composition {
     });
   }
 
+  /// Where the call takes its memory. To be asked on the calling thread.
+  Workspace& workspace() const {
+    Workspace* given = nullptr;
+    each([&](const auto& m) {
+      if constexpr (requires { m.workspace(); }) given = &m.workspace();
+    });
+    return given != nullptr ? *given : thread_workspace();
+  }
+
+  /// Runs the parts of a parallel loop, by the call's executor if one is given.
+  void run(Index count, Task task) const {
+    if constexpr ((runs_loops<Bound<M, T>> || ...)) {
+      each([&](const auto& m) {
+        if constexpr (requires { m.run(count, task); }) m.run(count, task);
+      });
+    } else {
+      run_tasks(count, task);
+    }
+  }
+
  private:
   template <class F>
-  void each(const F& f) const {
-    std::apply([&](const auto&... m) { (f(m), ...); }, bound_);
+  [[gnu::always_inline]] void each(const F& f) const {
+    each_of(f, std::make_index_sequence<sizeof...(M)>{});
+  }
+  template <class F, std::size_t... I>  // std::apply would take a third of the compile time of a call
+  [[gnu::always_inline]] void each_of(const F& f, std::index_sequence<I...>) const {
+    (f(std::get<I>(bound_)), ...);
   }
 
   AttentionSizes sizes_;

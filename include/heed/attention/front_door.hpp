@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace heed::detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 // The checks in front of every implementation of attention. Behind them views have rank 4, all sizes fit, and no output
 // shares an element with an input. A kernel has

@@ -8,7 +8,7 @@
 #include <concepts>
 #include <limits>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// Output and log-sum-exp of an attention.
 template <class T, int R>
@@ -17,7 +17,9 @@ struct MergedAttention {
   Tensor<T, R - 1> lse;  // ℝ^{b×h×t}
 };
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 /// A log-sum-exp by its own rank, Eigen vectors being of rank 1.
 template <TensorLike X>
@@ -69,7 +71,9 @@ template <class T>
       }
 }
 
-}  // namespace detail
+}  // namespace heed::detail
+
+namespace heed::inline HEED_FLAGS {
 
 /// Attention over two sets of keys from the attention over each, exactly: the softmax over all keys, not a mean. The
 /// building block of split keys, shared prefixes and many machines ("FlashAttention", Dao et al., 2022; "Cascade

@@ -7,8 +7,6 @@
 #include <ranges>
 #include <type_traits>
 
-namespace heed {
-
 /// The types behind the functions that make modifiers. A modifier changes one thing about an attention; it refers to
 /// its arguments until the call ends and does not own them (a function given as a temporary it does).
 ///
@@ -22,10 +20,14 @@ namespace heed {
 /// | `Index offset(Index length) const`       | moving the queries: position = i + offset                             |
 /// | `KeyRange keys(Index position) const`    | showing a query some keys in a row, no others                         |
 /// | `bool sees(Pair) const`                  | hiding a pair                                                         |
+/// | `bool hides(PairBlock) const`            | with `sees`: telling that all pairs of a block are hidden, if cheap   |
 /// | `s score(s, Pair) const`                 | changing a score; −inf hides the pair, whatever follows               |
+/// | `score_block<N>(s*, Pair) const`         | with `score`: the same for N keys in a row, faster                    |
+/// | `sees_block<N>(s*, Pair) const`          | with `sees`: writing −inf where one of N keys is hidden, faster       |
 /// | `s sink(Index h) const`                  | adding to each row a logit that carries no value                      |
 /// | `s weight(s, Pair) const`                | changing the normalised weight of a visible pair                      |
 /// | `s keep(s weight, Pair) const`           | dropping weights, after all `weight`s; called for every pair in order |
+/// | `keep_row(s*, Pair, Index n) const`      | with `keep`: the same for n keys in a row, faster; hidden ones are −0 |
 /// | `bool heads_first`, with keep            | whether that order runs over heads first, over batches second         |
 /// | `void prepare() const`                   | filling an output with what hidden pairs get, before all that follows |
 /// | `void write_score(s, Pair) const`        | receiving each score at its place among the `score`s, if it exists    |
@@ -34,9 +36,11 @@ namespace heed {
 /// | `void write_logsumexp(b, h, i, s) const` | receiving the log-sum-exp of a row                                    |
 /// | `void each_input(f) const`               | naming what it reads: f(name, view), kept apart from outputs          |
 /// | `void each_output(f) const`              | naming what it writes                                                 |
+/// | `Workspace& workspace() const`           | lending memory instead of the calling thread's workspace              |
+/// | `void run(Index count, Task task) const` | being the executor of parallel loops                                  |
 ///
 /// Each modifier type has a `choice`: two that make the same choice exclude each other.
-namespace modifiers {
+namespace heed::modifiers::inline HEED_FLAGS {
 
 /// What a modifier decides. In one call nothing is decided twice.
 enum class Choice {
@@ -53,13 +57,23 @@ enum class Choice {
   logsumexp,
   scores,
   final_scores,
-  weights
+  weights,
+  workspace,
+  executor
 };
 
 /// One score: query i and key j of batch b and query head h. The query stands at `position` among the keys.
 struct Pair {
   Index b, h, i, j;
   Index position;
+};
+
+/// The pair of the same query with the key n after.
+inline Pair key_after(const Pair& pair, Index n) { return {pair.b, pair.h, pair.i, pair.j + n, pair.position}; }
+
+/// The scores of queries i … i_end − 1 and keys j … j_end − 1.
+struct PairBlock {
+  Index b, h, i, i_end, j, j_end;
 };
 
 /// Keys first ≤ j < end; none if end ≤ first.
@@ -70,13 +84,17 @@ struct KeyRange {
 /// Base of every modifier: it marks the type as one.
 struct Modifier {};
 
-}  // namespace modifiers
+}  // namespace heed::modifiers
+
+namespace heed::inline HEED_FLAGS {
 
 /// Any modifier of attention.
 template <class M>
 concept AttentionModifier = std::derived_from<std::remove_cvref_t<M>, modifiers::Modifier>;
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 template <class Range>
 concept Sequence = VectorLike<Range> ||
@@ -117,7 +135,10 @@ template <class R, class F, class... X>
 R call_for_pair(const F& f, const modifiers::Pair& at, X... x) {
   return static_cast<R>(f(x..., at.b, at.h, at.i, at.j));
 }
+template <class F>
+bool call_for_block(const F& f, const modifiers::PairBlock& block) {
+  return static_cast<bool>(f(block.b, block.h, block.i, block.i_end, block.j, block.j_end));
+}
 #pragma GCC diagnostic pop
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

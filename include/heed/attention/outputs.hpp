@@ -9,8 +9,7 @@
 #include <limits>
 #include <utility>
 
-namespace heed {
-namespace modifiers {
+namespace heed::modifiers::inline HEED_FLAGS {
 
 /// What more a call writes: Kind is logsumexp, scores, final_scores or weights.
 template <Choice Kind, class U, int R>
@@ -69,7 +68,9 @@ struct Output : Modifier {
   TensorView<U, R> target;
 };
 
-}  // namespace modifiers
+}  // namespace heed::modifiers
+
+namespace heed::inline HEED_FLAGS {
 
 /// Also writes log Σ exp(score) of each row's final scores, natural, before dropout, a sink counted: ℝ^{b×h×t} with the
 /// queries' rank less one (an Eigen vector is ℝ^{t}; in a module: the rank of x), else ShapeError. −inf for a row that

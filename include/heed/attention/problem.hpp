@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace heed::detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 // Shapes: b batch, h query heads, g key/value heads, t queries, s keys, d head size, e value size.
 

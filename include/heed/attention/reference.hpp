@@ -2,6 +2,7 @@
 
 #include <heed/attention/front_door.hpp>
 #include <heed/attention/merge.hpp>
+#include <heed/core/transform.hpp>
 
 #include <Eigen/Core>
 
@@ -9,16 +10,15 @@
 #include <limits>
 #include <utility>
 
-namespace heed {
-namespace detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 // Plain attention, written to be read: the oracle for every kernel. Shapes: q ℝ^{b×h×t×d}, k ℝ^{b×g×s×d}, v
 // ℝ^{b×g×s×e}.
 
 /// Scores ℝ^{s} of one row → softmax, with one more logit that gets no weight; −inf is none. Hidden keys (−inf) get
 /// exactly 0, even beside a NaN. Returns log(exp(sink) + Σ exp(score)).
-template <class T>
-T softmax_in_place(PlainRow<T>& row, T sink = -std::numeric_limits<T>::infinity()) {
+template <class Row, class T = typename Row::Scalar>
+T softmax_in_place(Row& row, T sink = -std::numeric_limits<T>::infinity()) {
   constexpr T hidden = -std::numeric_limits<T>::infinity();
   T largest = sink;
   for (const T score : row) largest = score > largest ? score : largest;
@@ -39,19 +39,20 @@ void for_each_weight_row(const TensorView<const T, 4>& q, const TensorView<const
                          const Composition& composition, const Use& use) {
   const AttentionSizes& sizes = composition.sizes();
   constexpr T hidden = -std::numeric_limits<T>::infinity();
-  PlainRow<T> row(sizes.s);
-  Eigen::Array<bool, 1, Eigen::Dynamic> visible(sizes.s);
+  Tensor<T, 1> memory(sizes.s);
+  RowMap<T> row(memory.data(), sizes.s);
+  Tensor<bool, 1> visible(sizes.s);
 
   composition.prepare_outputs();
   const auto attend_head = [&](Index b, Index h) {
-    const PlainMatrix<T> keys = k[b][h / (sizes.h / sizes.g)].matrix().transpose();  // ℝ^{d×s}
+    const Tensor<T, 2> keys = copy(transpose(k[b][h / (sizes.h / sizes.g)], 0, 1));  // ℝ^{d×s}
     const Index length = composition.length(b);
     const Index offset = composition.offset(b);
     for (Index i = 0; i < sizes.t; ++i) {
-      const modifiers::KeyRange range = composition.keys(b, i + offset);
+      const modifiers::KeyRange range = composition.keys(length, i + offset);
       const auto pair = [&](Index j) { return modifiers::Pair{b, h, i, j, i + offset}; };
       row.setZero();
-      for (Index c = 0; c < sizes.d; ++c) row += q(b, h, i, c) * keys.row(c);
+      for (Index c = 0; c < sizes.d; ++c) row += q(b, h, i, c) * ConstRowMap<T>(keys[c].data(), sizes.s);
       for (Index j = 0; j < sizes.s; ++j) {
         const T score = j < length ? composition.score(row(j), pair(j)) : hidden;
         const bool is_seen = range.first <= j && j < range.end && composition.sees(pair(j));
@@ -83,12 +84,15 @@ template <class T, class Composition>
 void plain_attention(const TensorView<T, 4>& out, const TensorView<const T, 4>& q, const TensorView<const T, 4>& k,
                      const TensorView<const T, 4>& v, const Composition& composition) {
   const AttentionSizes& sizes = composition.sizes();
-  PlainMatrix<T> values;  // ℝ^{s×e} of the current head
+  const Index e = v.shape()[3];
+  Tensor<T, 2> values;  // ℝ^{s×e} of the current head
+  Tensor<T, 1> memory(e);
+  RowMap<T> sum(memory.data(), e);
   for_each_weight_row(q, k, composition, [&](Index b, Index h, Index i, const auto& weights, const auto& visible) {
-    if (i == 0) values = v[b][h / (sizes.h / sizes.g)].matrix();
-    PlainRow<T> sum = PlainRow<T>::Zero(values.cols());
-    for (Index j = 0; j < values.rows(); ++j)
-      if (visible(j)) sum += weights(j) * values.row(j);
+    if (i == 0) values = copy(v[b][h / (sizes.h / sizes.g)]);
+    sum.setZero();
+    for (Index j = 0; j < sizes.s; ++j)
+      if (visible(j)) sum += weights(j) * ConstRowMap<T>(values[j].data(), e);
     out[b][h].matrix().row(i) = sum;
   });
 }
@@ -114,10 +118,10 @@ struct PlainKernel {
   }
 };
 
-}  // namespace detail
+}  // namespace heed::detail
 
 /// The plain twins of the functions of the same name in heed: same arguments, results and errors, no tricks.
-namespace reference {
+namespace heed::reference::inline HEED_FLAGS {
 
 template <TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
 auto scaled_dot_product_attention(const Q& q, const K& k, const V& v, const M&... modifiers) {
@@ -138,5 +142,4 @@ auto attention_weights(const Q& q, const K& k, const M&... modifiers) {
   return detail::weights_result("heed::reference::attention_weights", detail::PlainKernel{}, q, k, modifiers...);
 }
 
-}  // namespace reference
-}  // namespace heed
+}  // namespace heed::reference

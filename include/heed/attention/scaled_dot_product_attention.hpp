@@ -1,13 +1,14 @@
 #pragma once
 
 #include <heed/attention/front_door.hpp>
+#include <heed/attention/fused.hpp>
 #include <heed/attention/modifiers.hpp>
 #include <heed/attention/reference.hpp>
 #include <heed/core/tensor_like.hpp>
 
 #include <utility>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// softmax(q·kᵀ·scale + …)·v: attention as in "Attention Is All You Need" (Vaswani et al., 2017) and
 /// torch.nn.functional.scaled_dot_product_attention.
@@ -21,14 +22,17 @@ namespace heed {
 template <TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
 Tensor<ScalarOf<Q>, rank_of<Q>> scaled_dot_product_attention(const Q& q, const K& k, const V& v,
                                                              const M&... modifiers) {
-  return detail::attention_result("heed::scaled_dot_product_attention", detail::PlainKernel{}, q, k, v, modifiers...);
+  return detail::attention_result("heed::scaled_dot_product_attention", detail::FusedKernel{}, q, k, v, modifiers...);
 }
 
 /// The same into a tensor, view or Eigen object of the result's shape. `out` must share no element with an input, else
-/// std::invalid_argument. Nothing is written if an argument is refused.
+/// std::invalid_argument. Nothing is written if an argument is refused. What a user's function throws comes out, and
+/// `out` then holds anything. Allocates nothing once a call has seen the sizes: memory is kept for the calling thread
+/// (heed::release_workspace) or in a heed::workspace that is given. Only scores, final_scores, weights and dropout
+/// by a Generator allocate each time.
 template <TensorLike Out, TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
 void scaled_dot_product_attention_into(Out&& out, const Q& q, const K& k, const V& v, const M&... modifiers) {
-  detail::checked_attention("heed::scaled_dot_product_attention_into", detail::PlainKernel{}, std::forward<Out>(out), q,
+  detail::checked_attention("heed::scaled_dot_product_attention_into", detail::FusedKernel{}, std::forward<Out>(out), q,
                             k, v, modifiers...);
 }
 
@@ -36,7 +40,7 @@ void scaled_dot_product_attention_into(Out&& out, const Q& q, const K& k, const 
 /// rank 2: ℝ^{t×s}), after sinks, prob_mod and dropout. Without these each row sums to 1, or is zero if it sees no key.
 template <TensorLike Q, TensorLike K, AttentionModifier... M>
 Tensor<ScalarOf<Q>, rank_of<Q>> attention_weights(const Q& q, const K& k, const M&... modifiers) {
-  return detail::weights_result("heed::attention_weights", detail::PlainKernel{}, q, k, modifiers...);
+  return detail::weights_result("heed::attention_weights", detail::FusedKernel{}, q, k, modifiers...);
 }
 
 }  // namespace heed

@@ -6,7 +6,9 @@
 #include <heed/core/philox.hpp>
 #include <heed/core/tensor_like.hpp>
 
+#include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -14,8 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace heed {
-namespace modifiers {
+namespace heed::modifiers::inline HEED_FLAGS {
 
 template <class U>
 struct Sinks : Modifier {
@@ -82,12 +83,38 @@ struct Dropout : Modifier {
     T growth;  // 1/(1 − p)
     Source source;
     bool heads_first;
+    bool draws_from_sequence() const requires(std::is_reference_v<Source>) { return p > 0 && p < 1; }
 
     /// At p = 0 and p = 1 nothing is drawn, as in PyTorch.
     T keep(T weight, const Pair& at) const {
       if (p == 0) return weight;
       if (p == 1 || draw(source, at) >= 1 - p) return T(0);
       return weight * growth;
+    }
+
+    /// The same for n keys in a row, but for hidden weights, −0, which stay.
+    [[gnu::always_inline]] void keep_row(T* weights, const Pair& first, Index n) const
+        requires(!std::is_reference_v<Source>) {
+      if (p == 0) return;
+      const PhiloxPlane plane = source.plane(first.b, first.h);
+      const double limit = std::ceil((1 - p) * 0x1p32);  // a draw is below 1 − p where its bits are below this
+      const auto last = static_cast<std::uint32_t>(limit < 1 ? 0 : limit - 1);
+      const T factor = limit < 1 ? T(0) : growth;
+      const auto kept = [&](T weight, std::uint32_t bits) __attribute__((always_inline)) {
+        return bits <= last ? weight * factor : weight == 0 ? weight : T(0);
+      };
+      constexpr int drawn = 32;
+      std::uint32_t bits[drawn];
+      for (Index k = 0; k < n;) {
+        const Index j = first.j + k, before = j % 4;
+        plane.template draw<drawn / 4>(first.i, j / 4, bits);
+        if (before == 0 && n - k >= drawn) {
+          for (int m = 0; m < drawn; ++m) weights[k + m] = kept(weights[k + m], bits[m]);
+          k += drawn;
+        } else {
+          for (Index m = before; m < drawn && k < n; ++m, ++k) weights[k] = kept(weights[k], bits[m]);
+        }
+      }
     }
   };
   template <class T>
@@ -104,7 +131,9 @@ struct Dropout : Modifier {
   Source source;
 };
 
-}  // namespace modifiers
+}  // namespace heed::modifiers
+
+namespace heed::inline HEED_FLAGS {
 
 /// One logit more in each row of a head, in the maximum and the denominator of the softmax, that carries no value: the
 /// weights are exp(score) / (exp(sink) + Σ exp(score)), a row sums to 1 less the sink's share, and the log-sum-exp

@@ -11,10 +11,20 @@
 #include <type_traits>
 #include <utility>
 
-namespace heed::detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 /// One cache line, and the widest vector of any instruction set heed uses.
 inline constexpr std::size_t buffer_alignment = 64;
+
+inline void* allocate_aligned(Index size, std::size_t element) {
+  if (static_cast<std::size_t>(size) > (std::numeric_limits<std::size_t>::max)() / 2 / element)
+    fail_shape({"heed::Tensor: ", std::to_string(size), " elements do not fit into memory"});
+  return ::operator new (static_cast<std::size_t>(size) * element, std::align_val_t{buffer_alignment});
+}
+
+}  // namespace heed::detail
+
+namespace heed::detail {
 
 /// Zeroed memory for `size` elements, copied with its owner. std::vector would do but for bool and the alignment.
 template <class T>
@@ -22,41 +32,40 @@ class AlignedBuffer {
   static_assert(std::is_trivially_copyable_v<T>, "heed::Tensor: elements must be trivially copyable");
 
  public:
-  AlignedBuffer() = default;
+  [[gnu::always_inline]] AlignedBuffer() = default;
 
-  explicit AlignedBuffer(Index size) : data_(allocate(size)), size_(size) {
+  [[gnu::always_inline]] explicit AlignedBuffer(Index size) : data_(allocate(size)), size_(size) {
     std::uninitialized_value_construct_n(data_.get(), size_);
   }
 
-  AlignedBuffer(const AlignedBuffer& other) : data_(allocate(other.size_)), size_(other.size_) {
+  [[gnu::always_inline]] AlignedBuffer(const AlignedBuffer& other) : data_(allocate(other.size_)), size_(other.size_) {
     std::uninitialized_copy_n(other.data(), size_, data_.get());
   }
 
-  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  [[gnu::always_inline]] AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
 
-  AlignedBuffer& operator=(AlignedBuffer other) noexcept {
+  [[gnu::always_inline]] AlignedBuffer& operator=(AlignedBuffer other) noexcept {
     data_.swap(other.data_);
     std::swap(size_, other.size_);
     return *this;
   }
 
-  ~AlignedBuffer() = default;
+  [[gnu::always_inline]] ~AlignedBuffer() = default;
 
-  T* data() { return data_.get(); }
-  const T* data() const { return data_.get(); }
-  Index size() const { return size_; }
+  [[gnu::always_inline]] T* data() { return data_.get(); }
+  [[gnu::always_inline]] const T* data() const { return data_.get(); }
+  [[gnu::always_inline]] Index size() const { return size_; }
 
  private:
   struct Free {
-    void operator()(T* memory) const { ::operator delete (memory, std::align_val_t{buffer_alignment}); }
+    [[gnu::always_inline]] void operator()(T* memory) const {
+      ::operator delete (memory, std::align_val_t{buffer_alignment});
+    }
   };
 
-  static T* allocate(Index size) {
-    if (size == 0) return nullptr;
-    if (static_cast<std::size_t>(size) > (std::numeric_limits<std::size_t>::max)() / 2 / sizeof(T))
-      fail_shape({"heed::Tensor: ", std::to_string(size), " elements do not fit into memory"});
-    return static_cast<T*>(
-        ::operator new (static_cast<std::size_t>(size) * sizeof(T), std::align_val_t{buffer_alignment}));
+  [[gnu::always_inline]] static T* allocate(Index size) {
+    return size == 0 ? nullptr : static_cast<T*>(allocate_aligned(size, sizeof(T)));
   }
 
   std::unique_ptr<T[], Free> data_;

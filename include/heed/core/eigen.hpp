@@ -7,14 +7,18 @@
 #include <concepts>
 #include <type_traits>
 
-namespace heed {
-namespace detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 /// Contiguous, whatever EIGEN_DEFAULT_TO_ROW_MAJOR says.
 template <class T>
-using PlainMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
 using PlainRow = Eigen::Matrix<T, 1, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Rows in a tensor, for Eigen to compute with. heed owns no memory through Eigen, which takes and gives it back in one
+/// way without -march=native and in another with it: a program with files of both kinds crashed.
+template <class T>
+using RowMap = Eigen::Map<PlainRow<T>>;
+template <class T>
+using ConstRowMap = Eigen::Map<const PlainRow<T>>;
 
 template <class M>
 concept EigenDense = requires(const M& m) {
@@ -33,7 +37,9 @@ inline constexpr bool is_eigen_owner<Eigen::Ref<const M, Options, Stride>> = tru
 template <class M>
 using EigenElement = std::remove_pointer_t<decltype(std::declval<M&>().data())>;
 
-}  // namespace detail
+}  // namespace heed::detail
+
+namespace heed::inline HEED_FLAGS {
 
 /// An Eigen object whose coefficients lie in memory: Matrix, Array, Map, Ref, block, row, transpose, diagonal … In
 /// Eigen 3.4 an indexed view with a fixed step has the flag, but no data().
@@ -49,22 +55,28 @@ concept EigenDirectAccess = detail::EigenDense<std::remove_cvref_t<M>> &&
 template <class M>
 concept EigenVector = EigenDirectAccess<M> && static_cast<bool>(std::remove_cvref_t<M>::IsVectorAtCompileTime);
 
+}  // namespace heed
+
+namespace heed {
+
 /// A view of an Eigen vector: of rank 1, or where rank 2 is asked for, the one row or column it is to Eigen.
 template <class T>
 class VectorView : public TensorView<T, 1> {
  public:
-  constexpr VectorView(const TensorView<T, 1>& vector, const TensorView<T, 2>& matrix)
+  [[gnu::always_inline]] constexpr VectorView(const TensorView<T, 1>& vector, const TensorView<T, 2>& matrix)
       : TensorView<T, 1>(vector), matrix_(matrix) {}
 
   template <class U>
     requires std::same_as<std::remove_const_t<U>, std::remove_const_t<T>> && std::convertible_to<T*, U*>
-  constexpr operator TensorView<U, 2>() const { return matrix_; }
+  [[gnu::always_inline]] constexpr operator TensorView<U, 2>() const { return matrix_; }
 
  private:
   TensorView<T, 2> matrix_;
 };
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 /// Any direct-access Eigen object as rank 2: ℝ^{rows×cols}.
 template <class M>
@@ -79,5 +91,4 @@ TensorView<EigenElement<M>, 1> eigen_vector_view(M& m) {
   return {m.data(), Shape<1>(m.size()), {is_row ? m.colStride() : m.rowStride()}};
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

@@ -24,12 +24,16 @@ class ShapeError : public std::invalid_argument {
 using ErrorHandler = void (*)(const char* message);
 
 namespace detail {
-
 inline std::atomic<ErrorHandler> error_handler{nullptr};
+}
+
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 template <class Error>
 [[noreturn]] void fail(const std::string& message) {
-#if defined(__cpp_exceptions) || defined(__EXCEPTIONS) || defined(_CPPUNWIND)
+#if HEED_HAS_EXCEPTIONS
   throw Error(message);
 #else
   if (const ErrorHandler handler = error_handler.load()) handler(message.c_str());
@@ -58,7 +62,9 @@ template <class Error>
   fail<std::invalid_argument>(joined(parts));
 }
 
-}  // namespace detail
+}  // namespace heed::detail
+
+namespace heed::inline HEED_FLAGS {
 
 /// Where errors go in a program built without exceptions (with exceptions they are thrown and this has no effect).
 /// Without a handler, or after one that returns, the message goes to stderr and the program aborts. One handler per

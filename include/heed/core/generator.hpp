@@ -13,13 +13,14 @@ namespace heed {
 /// for two threads at once.
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : engine_(static_cast<std::uint32_t>(seed & 0xffffffffU)) {}
+  [[gnu::always_inline]] explicit Generator(std::uint64_t seed)
+      : engine_(static_cast<std::uint32_t>(seed & 0xffffffffU)) {}
 
   /// The next 32 bits.
-  std::uint32_t random() { return static_cast<std::uint32_t>(engine_()); }
+  [[gnu::always_inline]] std::uint32_t random() { return static_cast<std::uint32_t>(engine_()); }
 
   /// The next 64 bits: two outputs, the first one high.
-  std::uint64_t random64() {
+  [[gnu::always_inline]] std::uint64_t random64() {
     const std::uint64_t high = random();
     return (high << 32U) | random();
   }
@@ -27,7 +28,7 @@ class Generator {
   /// Uniform in [0, 1): the low 24 bits of one output for float, the low 53 of two for double
   /// (at::uniform_real_distribution).
   template <std::floating_point T>
-  T uniform() {
+  [[gnu::always_inline]] T uniform() {
     if constexpr (sizeof(T) == sizeof(float)) {
       return static_cast<T>(random() & 0xffffffU) * T(0x1p-24);
     } else {
@@ -38,6 +39,10 @@ class Generator {
  private:
   std::mt19937 engine_;
 };
+
+}  // namespace heed
+
+namespace heed::inline HEED_FLAGS {
 
 /// Uniform numbers in [0, 1), drawn row by row (torch.rand). heed::rand<float>(rng, 3, 2) is ℝ^{3×2}.
 template <std::floating_point T, SizeLike... I>

@@ -1,18 +1,96 @@
 #pragma once
 
-#include <cmath>
+#include <heed/core/config.hpp>
+
+#include <bit>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <utility>
 
-namespace heed {
+namespace heed::detail::inline HEED_FLAGS {
 
-/// e^x and the hyperbolic tangent, for the functions given to score_mod, mask_mod and prob_mod.
+/// What exp and tanh know of a scalar type.
+template <class T>
+struct ExpConstants;
+template <>
+struct ExpConstants<float> {
+  using Integer = std::int32_t;
+  static constexpr int mantissa_bits = 23;
+  static constexpr Integer exponent_bias = 127;
+  static constexpr float magic = 0x1.8p23f;  // x + magic has round(x) in its lowest bits
+  static constexpr float log2_e = 0x1.715476p0f, ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
+  static constexpr float smallest = -87.3f, largest = 88.7f;  // between them e^x and 2^n are normal numbers
+  static constexpr float saturates = 10;                      // tanh is 1 from here on
+  // (e^r − 1 − r)/r² by Taylor: 1/7! … 1/2!, 2e-8 of r at |r| = ln 2 / 2.
+  static constexpr float c[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f};
+};
+template <>
+struct ExpConstants<double> {
+  using Integer = std::int64_t;
+  static constexpr int mantissa_bits = 52;
+  static constexpr Integer exponent_bias = 1023;
+  static constexpr double magic = 0x1.8p52;
+  static constexpr double log2_e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+  static constexpr double smallest = -708.3, largest = 709.0;
+  static constexpr double saturates = 22;
+  static constexpr double c[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+                                 1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
+                                 1.0 / 120,        1.0 / 24,        1.0 / 6,        0.5};
+};
+
+/// e^x − 1 as power·fraction + (power − 1), power = 2^n: exact steps and polynomials only, so that loops vectorise.
+template <class T>
+struct SplitExp {
+  T power, fraction;
+
+  /// For ExpConstants::smallest ≤ x ≤ largest.
+  [[gnu::always_inline]] explicit SplitExp(T x) {
+    using C = ExpConstants<T>;
+    using Integer = typename C::Integer;
+    const T shifted = x * C::log2_e + C::magic;
+    const T n = shifted - C::magic;
+    const T r = (x - n * C::ln2_high) - n * C::ln2_low;
+    fraction = r * r * polynomial(r, std::make_index_sequence<std::size(C::c)>{}) + r;
+    const Integer exponent = std::bit_cast<Integer>(shifted) - std::bit_cast<Integer>(C::magic) + C::exponent_bias;
+    power = std::bit_cast<T>(exponent << C::mantissa_bits);
+  }
+
+ private:
+  template <std::size_t... I>
+  [[gnu::always_inline]] static T polynomial(T r, std::index_sequence<I...>) {
+    T sum = 0;
+    ((sum = sum * r + ExpConstants<T>::c[I]), ...);
+    return sum;
+  }
+};
+
+}  // namespace heed::detail
+
+namespace heed::inline HEED_FLAGS {
+
+/// e^x to about two units in the last place, 0 where it is no normal number. For the functions given to score_mod,
+/// mask_mod and prob_mod: in a loop it becomes vector instructions, which std::exp does not.
 template <std::floating_point T>
-T exp(T x) {
-  return std::exp(x);
+[[gnu::always_inline]] inline T exp(T x) {
+  using C = detail::ExpConstants<T>;
+  const T inside = x < C::smallest ? C::smallest : x > C::largest ? C::largest : x;  // NaN stays
+  const detail::SplitExp<T> e(inside);
+  const T result = e.power * e.fraction + e.power;
+  return x < C::smallest ? T(0) : x > C::largest ? std::numeric_limits<T>::infinity() : result;
 }
+
+/// The hyperbolic tangent, likewise.
 template <std::floating_point T>
-T tanh(T x) {
-  return std::tanh(x);
+[[gnu::always_inline]] inline T tanh(T x) {
+  using C = detail::ExpConstants<T>;
+  const T size = x < 0 ? -x : x;
+  const detail::SplitExp<T> e(size > C::saturates ? 2 * C::saturates : 2 * size);
+  const T minus_one = e.power * e.fraction + (e.power - 1);  // e^(2·|x|) − 1
+  const T result = minus_one / (minus_one + 2);
+  return x < 0 ? -result : result;
 }
 
 }  // namespace heed

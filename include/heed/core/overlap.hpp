@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string>
 
-namespace heed::detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 /// One unknown of Σ step·x = distance, with 0 ≤ x ≤ last and step > 0.
 struct Term {
@@ -75,11 +75,41 @@ class OverlapEquation {
   std::int64_t shift_ = 0;
 };
 
+/// The first byte of a view and the one after its last.
+struct AddressRange {
+  std::int64_t first, end;
+
+  template <class T, int R>
+  explicit AddressRange(const TensorView<T, R>& v) {
+    first = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(v.data()));
+    end = first + static_cast<std::int64_t>(sizeof(T));
+    for (int axis = 0; axis < R; ++axis) {
+      const std::int64_t reach =
+          v.strides()[static_cast<std::size_t>(axis)] * (v.shape()[axis] - 1) * static_cast<std::int64_t>(sizeof(T));
+      (reach < 0 ? first : end) += reach;
+    }
+  }
+};
+
+/// Whether each axis steps over all that the axes behind it reach, as in a contiguous tensor: then no two indices meet.
+template <class T, int R>
+bool is_nested(const TensorView<T, R>& v) {
+  std::int64_t reach = 0;
+  for (int axis = R - 1; axis >= 0; --axis) {
+    const std::int64_t stride = v.strides()[static_cast<std::size_t>(axis)];
+    if (v.shape()[axis] > 1 && stride <= reach) return false;
+    reach += stride * (v.shape()[axis] - 1);
+  }
+  return true;
+}
+
 /// Whether two views share memory, exactly: the columns of one matrix do not, though their ranges of addresses overlap.
 template <class A, int RA, class B, int RB>
 bool shares_elements(const TensorView<A, RA>& a, const TensorView<B, RB>& b) {
   static_assert(RA <= 8 && RB <= 8);
   if (a.size() == 0 || b.size() == 0) return false;
+  const AddressRange range_a(a), range_b(b);
+  if (range_a.end <= range_b.first || range_b.end <= range_a.first) return false;
   const auto address = [](const auto* p) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(p)); };
   std::int64_t distance = address(b.data()) - address(a.data());
   // Elements of one size that lie on one grid are counted whole, which rules out most distances at once; else in bytes.
@@ -100,7 +130,7 @@ bool shares_elements(const TensorView<A, RA>& a, const TensorView<B, RB>& b) {
 /// Whether two indices of one view name the same memory, as in a broadcast view.
 template <class T, int R>
 bool shares_own_elements(const TensorView<T, R>& v) {
-  if (v.size() <= 1) return false;
+  if (v.size() <= 1 || is_nested(v)) return false;
   // The first axis along which the two indices differ is `first`; there the difference is at least 1.
   for (int first = 0; first < R; ++first) {
     if (v.shape()[first] <= 1) continue;

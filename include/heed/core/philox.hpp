@@ -6,8 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heed {
-namespace detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 using PhiloxKey = std::array<std::uint32_t, 2>;
 using PhiloxBlock = std::array<std::uint32_t, 4>;
@@ -31,21 +30,56 @@ constexpr PhiloxBlock philox4x32(std::uint64_t low, std::uint64_t high, PhiloxKe
                     key);
 }
 
-}  // namespace detail
+/// Four random numbers each for `blocks` counters in a row. Loops of a fixed length, which become vector instructions.
+template <int blocks>
+[[gnu::always_inline]] inline void philox4x32(std::uint64_t first_low, std::uint64_t high, PhiloxKey key,
+                                              std::uint32_t* random) {
+  std::uint32_t c[4][static_cast<std::size_t>(blocks)];
+  for (int n = 0; n < blocks; ++n) {
+    const std::uint64_t low = first_low + static_cast<std::uint64_t>(n);
+    c[0][n] = static_cast<std::uint32_t>(low);
+    c[1][n] = static_cast<std::uint32_t>(low >> 32U);
+    c[2][n] = static_cast<std::uint32_t>(high);
+    c[3][n] = static_cast<std::uint32_t>(high >> 32U);
+  }
+  for (int round = 0; round < 10; ++round) {
+    for (int n = 0; n < blocks; ++n) {
+      const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * c[0][n];
+      const std::uint64_t product1 = std::uint64_t{0xCD9E8D57U} * c[2][n];
+      c[0][n] = static_cast<std::uint32_t>(product1 >> 32U) ^ c[1][n] ^ key[0];
+      c[1][n] = static_cast<std::uint32_t>(product1);
+      c[2][n] = static_cast<std::uint32_t>(product0 >> 32U) ^ c[3][n] ^ key[1];
+      c[3][n] = static_cast<std::uint32_t>(product0);
+    }
+    key = {key[0] + 0x9E3779B9U, key[1] + 0xBB67AE85U};
+  }
+  for (int n = 0; n < blocks; ++n)
+    for (int r = 0; r < 4; ++r) random[4 * n + r] = c[r][n];
+}
+
+}  // namespace heed::detail
+
+namespace heed {
 
 /// The draws of one (batch, head) of a Philox: four neighbouring keys share a block, so that a kernel gets them at
 /// once.
 class PhiloxPlane {
  public:
-  constexpr explicit PhiloxPlane(detail::PhiloxKey key) : key_(key) {}
+  [[gnu::always_inline]] constexpr explicit PhiloxPlane(detail::PhiloxKey key) : key_(key) {}
 
   /// 32 random bits each for keys 4n … 4n+3 of a query.
-  constexpr detail::PhiloxBlock block(Index query, Index n) const {
+  [[gnu::always_inline]] constexpr detail::PhiloxBlock block(Index query, Index n) const {
     return detail::philox4x32(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(query), key_);
   }
 
+  /// The same for some blocks from n on.
+  template <int blocks>
+  [[gnu::always_inline]] void draw(Index query, Index n, std::uint32_t* bits) const {
+    detail::philox4x32<blocks>(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(query), key_, bits);
+  }
+
   /// 32 random bits for one pair.
-  constexpr std::uint32_t random(Index query, Index key) const {
+  [[gnu::always_inline]] constexpr std::uint32_t random(Index query, Index key) const {
     return block(query, key / 4)[static_cast<std::size_t>(key % 4)];
   }
 
@@ -61,7 +95,7 @@ struct Philox {
   std::uint64_t offset = 0;
 
   /// The draws of one batch and head. Each level of coordinates gives the key of the next, so that all may use 64 bits.
-  constexpr PhiloxPlane plane(Index batch, Index head) const {
+  [[gnu::always_inline]] constexpr PhiloxPlane plane(Index batch, Index head) const {
     const detail::PhiloxKey seed_key{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)};
     const detail::PhiloxBlock call = detail::philox4x32(offset, 0, seed_key);
     const detail::PhiloxBlock plane =
@@ -70,12 +104,12 @@ struct Philox {
   }
 
   /// 32 random bits for one pair of query and key.
-  constexpr std::uint32_t random(Index batch, Index head, Index query, Index key) const {
+  [[gnu::always_inline]] constexpr std::uint32_t random(Index batch, Index head, Index query, Index key) const {
     return plane(batch, head).random(query, key);
   }
 
   /// Uniform in [0, 1) with 32 bits.
-  constexpr double uniform(Index batch, Index head, Index query, Index key) const {
+  [[gnu::always_inline]] constexpr double uniform(Index batch, Index head, Index query, Index key) const {
     return random(batch, head, query, key) * 0x1p-32;
   }
 };

@@ -13,8 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace heed {
-namespace detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 /// An axis longer than this shows its first and last `shown_at_each_end` entries only.
 inline constexpr Index longest_shown_axis = 12;
@@ -88,7 +87,9 @@ void print_brackets(std::ostream& out, const TensorView<T, R>& v, std::size_t wi
   out << ']';
 }
 
-}  // namespace detail
+}  // namespace heed::detail
+
+namespace heed::inline HEED_FLAGS {
 
 /// "ℝ^{2×6×3}".
 template <int R>

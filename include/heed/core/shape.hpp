@@ -28,7 +28,7 @@ namespace detail {
 /// A size or stride written in braces, of any integer type: {rows, 3} where rows is a std::size_t.
 struct IndexArgument {
   template <SizeLike I>
-  constexpr IndexArgument(I number) : value(static_cast<Index>(number)) {}
+  [[gnu::always_inline]] constexpr IndexArgument(I number) : value(static_cast<Index>(number)) {}
 
   Index value;
 };
@@ -41,20 +41,20 @@ template <int R>
 struct Shape : std::array<Index, static_cast<std::size_t>(R)> {
   static_assert(R >= 1, "heed::Shape: a tensor has at least one axis");
 
-  constexpr Shape() : std::array<Index, static_cast<std::size_t>(R)>{} {}
+  [[gnu::always_inline]] constexpr Shape() : std::array<Index, static_cast<std::size_t>(R)>{} {}
 
   template <SizeLike... I>
     requires(sizeof...(I) == static_cast<std::size_t>(R))
-  constexpr explicit(R == 1) Shape(I... sizes)
+  [[gnu::always_inline]] constexpr explicit(R == 1) Shape(I... sizes)
       : std::array<Index, static_cast<std::size_t>(R)>{static_cast<Index>(sizes)...} {}
 
-  static constexpr int rank() { return R; }
+  [[gnu::always_inline]] static constexpr int rank() { return R; }
   template <SizeLike I>
-  constexpr Index& operator[](I axis) {
+  [[gnu::always_inline]] constexpr Index& operator[](I axis) {
     return this->data()[axis];
   }
   template <SizeLike I>
-  constexpr Index operator[](I axis) const {
+  [[gnu::always_inline]] constexpr Index operator[](I axis) const {
     return this->data()[axis];
   }
 };
@@ -66,6 +66,10 @@ Shape(I...) -> Shape<static_cast<int>(sizeof...(I))>;
 /// backwards.
 template <int R>
 using Strides = std::array<Index, static_cast<std::size_t>(R)>;
+
+}  // namespace heed
+
+namespace heed::inline HEED_FLAGS {
 
 /// "ℝ^{2×6×3}".
 inline std::string to_string(std::span<const Index> shape) {
@@ -80,7 +84,9 @@ inline std::string to_string(std::span<const Index> shape) {
   return text;
 }
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 template <int R>
 constexpr Index element_count(const Shape<R>& shape) {
@@ -124,8 +130,7 @@ int checked_axis(const char* function, int axis, const Shape<R>& shape) {
   return axis < 0 ? axis + R : axis;
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail
 
 template <int R>
 struct std::tuple_size<heed::Shape<R>> : std::integral_constant<std::size_t, static_cast<std::size_t>(R)> {};

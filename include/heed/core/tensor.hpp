@@ -25,6 +25,49 @@ struct NestedBraces<T, 1> {
 };
 
 }  // namespace detail
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
+
+/// How many elements a new tensor has.
+template <int R>
+Index checked_count(const Shape<R>& shape) {
+  check_sizes("heed::Tensor", shape);
+  return element_count(shape);
+}
+
+/// The sizes that nested braces spell, by the first entry of each axis.
+template <int Axis, class Braces, int R>
+void measure(const Braces& values, Shape<R>& shape) {
+  shape[Axis] = static_cast<Index>(values.size());
+  if constexpr (Axis + 1 < R) {
+    if (values.size() > 0) measure<Axis + 1>(*values.begin(), shape);
+  }
+}
+template <int R, class Braces>
+Shape<R> shape_of_braces(const Braces& values) {
+  Shape<R> shape;
+  measure<0>(values, shape);
+  return shape;
+}
+
+/// Writes the values of nested braces in a row; returns where the next ones go.
+template <int Axis, class Braces, int R, class T>
+T* write_braces(const Braces& values, const Shape<R>& shape, T* to) {
+  if (static_cast<Index>(values.size()) != shape[Axis])
+    fail_shape({"heed::Tensor: the values are ragged: ", std::to_string(values.size()), " in one place, ",
+                std::to_string(shape[Axis]), " expected for ", to_string(shape)});
+  if constexpr (Axis + 1 == R) {
+    return std::copy(values.begin(), values.end(), to);
+  } else {
+    for (const auto& inner : values) to = write_braces<Axis + 1>(inner, shape, to);
+    return to;
+  }
+}
+
+}  // namespace heed::detail
+
+namespace heed {
 
 /// Owns R-dimensional data: row-major, contiguous, 64-byte aligned, zero-initialised. Sizes stand in parentheses,
 /// values in braces:
@@ -42,112 +85,83 @@ class Tensor {
   using element_type = T;
   using value_type = T;
 
-  static constexpr int rank() { return R; }
+  [[gnu::always_inline]] static constexpr int rank() { return R; }
 
   /// An empty tensor: all sizes zero.
-  Tensor() = default;
+  [[gnu::always_inline]] Tensor() = default;
 
   /// All zeros. Throws ShapeError if a size is negative.
-  explicit Tensor(const Shape<R>& shape) : buffer_(checked_count(shape)), shape_(shape) {}
+  [[gnu::always_inline]] explicit Tensor(const Shape<R>& shape)
+      : buffer_(detail::checked_count(shape)), shape_(shape) {}
 
   template <SizeLike... I>
     requires(sizeof...(I) == static_cast<std::size_t>(R))
-  explicit Tensor(I... sizes) : Tensor(Shape<R>(sizes...)) {}
+  [[gnu::always_inline]] explicit Tensor(I... sizes) : Tensor(Shape<R>(sizes...)) {}
 
   /// The values, nested as the axes are. Throws ShapeError if rows differ in length.
-  Tensor(typename detail::NestedBraces<T, R>::type values) : Tensor(shape_of(values)) {
-    T* position = data();
-    write_values<R>(values, position);
+  [[gnu::always_inline]] Tensor(typename detail::NestedBraces<T, R>::type values)
+      : Tensor(detail::shape_of_braces<R>(values)) {
+    detail::write_braces<0>(values, shape_, data());
   }
 
   /// Tensor<float, 2>{2, 3} would be sizes in braces: write Tensor<float, 2>(2, 3).
   Tensor(std::initializer_list<detail::IndexArgument> sizes) requires(R > 1) = delete;
 
-  Tensor(const Tensor&) = default;
-  Tensor(Tensor&& other) noexcept
+  [[gnu::always_inline]] Tensor(const Tensor&) = default;
+  [[gnu::always_inline]] Tensor(Tensor&& other) noexcept
       : buffer_(std::move(other.buffer_)), shape_(std::exchange(other.shape_, Shape<R>{})) {}
   /// Between equal shapes the elements are copied where they are: views stay valid and nothing is allocated.
-  Tensor& operator=(const Tensor& other) {
+  [[gnu::always_inline]] Tensor& operator=(const Tensor& other) {
     if (shape_ != other.shape_) return *this = Tensor(other);
     if (this != &other) std::copy_n(other.data(), size(), data());
     return *this;
   }
-  Tensor& operator=(Tensor&& other) noexcept {
+  [[gnu::always_inline]] Tensor& operator=(Tensor&& other) noexcept {
     buffer_ = std::move(other.buffer_);
     shape_ = std::exchange(other.shape_, Shape<R>{});
     return *this;
   }
   /// Without this one Clang finds x = {} ambiguous.
-  Tensor& operator=(typename detail::NestedBraces<T, R>::type values) { return *this = Tensor(values); }
-  ~Tensor() = default;
+  [[gnu::always_inline]] Tensor& operator=(typename detail::NestedBraces<T, R>::type values) {
+    return *this = Tensor(values);
+  }
+  [[gnu::always_inline]] ~Tensor() = default;
 
-  T* data() { return buffer_.data(); }
-  const T* data() const { return buffer_.data(); }
-  const Shape<R>& shape() const { return shape_; }
-  Strides<R> strides() const { return detail::row_major_strides(shape_); }
+  [[gnu::always_inline]] T* data() { return buffer_.data(); }
+  [[gnu::always_inline]] const T* data() const { return buffer_.data(); }
+  [[gnu::always_inline]] const Shape<R>& shape() const { return shape_; }
+  [[gnu::always_inline]] Strides<R> strides() const { return detail::row_major_strides(shape_); }
 
   /// Number of elements.
-  Index size() const { return buffer_.size(); }
+  [[gnu::always_inline]] Index size() const { return buffer_.size(); }
 
   /// One element. Indices are not checked, but by assert.
   template <SizeLike... I>
     requires(sizeof...(I) == static_cast<std::size_t>(R))
-  T& operator()(I... indices) { return view()(indices...); }
+  [[gnu::always_inline]] T& operator()(I... indices) { return view()(indices...); }
   template <SizeLike... I>
     requires(sizeof...(I) == static_cast<std::size_t>(R))
-  const T& operator()(I... indices) const { return view()(indices...); }
+  [[gnu::always_inline]] const T& operator()(I... indices) const { return view()(indices...); }
 
   /// x[i]: a view of rank R − 1; for rank 1 the element itself.
-  decltype(auto) operator[](Index i) & { return view()[i]; }
-  decltype(auto) operator[](Index i) const& { return view()[i]; }
+  [[gnu::always_inline]] decltype(auto) operator[](Index i) & { return view()[i]; }
+  [[gnu::always_inline]] decltype(auto) operator[](Index i) const& { return view()[i]; }
   void operator[](Index i) const&& = delete;  // the view would outlive its tensor
 
   /// The elements as an Eigen matrix, without a copy.
-  MatrixMap<T> matrix() & requires(R == 2) { return view().matrix(); }
-  MatrixMap<const T> matrix() const& requires(R == 2) { return view().matrix(); }
+  [[gnu::always_inline]] MatrixMap<T> matrix() & requires(R == 2) { return view().matrix(); }
+  [[gnu::always_inline]] MatrixMap<const T> matrix() const& requires(R == 2) { return view().matrix(); }
   void matrix() const&& = delete;  // the map would outlive its tensor
 
-  operator TensorView<T, R>() & { return view(); }
-  operator TensorView<const T, R>() const& { return view(); }
+  [[gnu::always_inline]] operator TensorView<T, R>() & { return view(); }
+  [[gnu::always_inline]] operator TensorView<const T, R>() const& { return view(); }
   operator TensorView<const T, R>() const&& = delete;  // the view would outlive its tensor
 
-  void fill(const T& value) { std::fill_n(data(), size(), value); }
+  [[gnu::always_inline]] void fill(const T& value) { std::fill_n(data(), size(), value); }
 
  private:
-  TensorView<T, R> view() { return {data(), shape_, strides()}; }
-  TensorView<const T, R> view() const { return {data(), shape_, strides()}; }
-
-  static Index checked_count(const Shape<R>& shape) {
-    detail::check_sizes("heed::Tensor", shape);
-    return detail::element_count(shape);
-  }
-
-  template <class Braces>
-  static Shape<R> shape_of(const Braces& values) {
-    Shape<R> shape;
-    measure<0>(values, shape);
-    return shape;
-  }
-
-  template <int Axis, class Braces>
-  static void measure(const Braces& values, Shape<R>& shape) {
-    shape[Axis] = static_cast<Index>(values.size());
-    if constexpr (Axis + 1 < R) {
-      if (values.size() > 0) measure<Axis + 1>(*values.begin(), shape);
-    }
-  }
-
-  template <int Depth, class Braces>
-  void write_values(const Braces& values, T*& position) const {
-    if (static_cast<Index>(values.size()) != shape_[R - Depth])
-      detail::fail_shape({"heed::Tensor: the values are ragged: ", std::to_string(values.size()), " in one place, ",
-                          std::to_string(shape_[R - Depth]), " expected for ", to_string(shape_)});
-    if constexpr (Depth == 1) {
-      position = std::copy(values.begin(), values.end(), position);
-    } else {
-      for (const auto& inner : values) write_values<Depth - 1>(inner, position);
-    }
-  }
+  [[gnu::always_inline]] TensorView<T, R> view() { return {data(), shape_, strides()}; }
+  [[gnu::always_inline]] TensorView<const T, R> view() const { return {data(), shape_, strides()}; }
 
   detail::AlignedBuffer<T> buffer_;
   Shape<R> shape_{};

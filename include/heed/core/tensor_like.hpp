@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 // view: the one way from data to TensorView. It never copies, and refuses a temporary that owns its data.
 
@@ -80,7 +80,9 @@ TensorView<T, static_cast<int>(R)> view(T* data, const detail::IndexArgument (&s
   return view(data, shape, steps);
 }
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 template <class X>
 inline constexpr bool is_tensor = requires(const X& x) {
@@ -106,7 +108,9 @@ auto view_of(X& x) {
   }
 }
 
-}  // namespace detail
+}  // namespace heed::detail
+
+namespace heed::inline HEED_FLAGS {
 
 /// What every consuming function takes: a Tensor, a TensorView, or an Eigen object with direct access; temporaries too.
 template <class X>
@@ -125,7 +129,9 @@ using ScalarOf = typename decltype(detail::view_of(std::declval<const std::remov
 template <TensorLike X>
 inline constexpr int rank_of = decltype(detail::view_of(std::declval<const std::remove_cvref_t<X>&>()))::rank();
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 /// A read-only view for the length of a call.
 template <TensorLike X>
@@ -156,5 +162,4 @@ auto output_view(X&& out) {
   return v;
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

@@ -28,13 +28,13 @@ class TensorView {
   using element_type = T;
   using value_type = std::remove_const_t<T>;
 
-  static constexpr int rank() { return R; }
+  [[gnu::always_inline]] static constexpr int rank() { return R; }
 
   /// An empty view: all sizes zero.
-  constexpr TensorView() = default;
+  [[gnu::always_inline]] constexpr TensorView() = default;
 
   /// The caller vouches for the strides; heed::view(pointer, shape, strides) is the checked form.
-  constexpr TensorView(T* data, const Shape<R>& shape, const Strides<R>& strides)
+  [[gnu::always_inline]] constexpr TensorView(T* data, const Shape<R>& shape, const Strides<R>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
 
   /// Assignment re-points a view and writes no element, so it is for named views alone: `batch[0] = tokens` would be
@@ -45,20 +45,20 @@ class TensorView {
   /// A writable view is a read-only one too.
   template <class U>
     requires std::same_as<const U, T>
-  constexpr TensorView(const TensorView<U, R>& other)
+  [[gnu::always_inline]] constexpr TensorView(const TensorView<U, R>& other)
       : data_(other.data()), shape_(other.shape()), strides_(other.strides()) {}
 
-  constexpr T* data() const { return data_; }
-  constexpr const Shape<R>& shape() const { return shape_; }
-  constexpr const Strides<R>& strides() const { return strides_; }
+  [[gnu::always_inline]] constexpr T* data() const { return data_; }
+  [[gnu::always_inline]] constexpr const Shape<R>& shape() const { return shape_; }
+  [[gnu::always_inline]] constexpr const Strides<R>& strides() const { return strides_; }
 
   /// Number of elements.
-  constexpr Index size() const { return detail::element_count(shape_); }
+  [[gnu::always_inline]] constexpr Index size() const { return detail::element_count(shape_); }
 
   /// One element. Indices are not checked, but by assert.
   template <SizeLike... I>
     requires(sizeof...(I) == static_cast<std::size_t>(R))
-  constexpr T& operator()(I... indices) const {
+  [[gnu::always_inline]] constexpr T& operator()(I... indices) const {
     Index offset = 0;
     int axis = 0;
     ((offset += step_to(axis++, static_cast<Index>(indices))), ...);
@@ -66,7 +66,7 @@ class TensorView {
   }
 
   /// x[i]: the i-th sub-tensor along the first axis, a view of rank R − 1; for rank 1 the element itself.
-  constexpr decltype(auto) operator[](Index i) const {
+  [[gnu::always_inline]] constexpr decltype(auto) operator[](Index i) const {
     const Index step = step_to(0, i);
     if constexpr (R == 1) {
       return data_[step];
@@ -83,13 +83,13 @@ class TensorView {
   }
 
   /// The same elements as an Eigen matrix, writable unless T is const. No copy.
-  MatrixMap<T> matrix() const requires(R == 2) {
+  [[gnu::always_inline]] MatrixMap<T> matrix() const requires(R == 2) {
     return MatrixMap<T>(data_, shape_[0], shape_[1],
                         Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(strides_[0], strides_[1]));
   }
 
  private:
-  constexpr Index step_to(int axis, Index i) const {
+  [[gnu::always_inline]] constexpr Index step_to(int axis, Index i) const {
     assert(i >= 0 && i < shape_[axis] && "heed::TensorView: index out of range");
     return i * strides_[static_cast<std::size_t>(axis)];
   }
@@ -99,7 +99,9 @@ class TensorView {
   Strides<R> strides_{};
 };
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 /// Calls f(element of the first view, element of the second, …) for every index in row-major order. All shapes are
 /// equal.
@@ -114,5 +116,4 @@ void for_each_element(F&& f, const TensorView<First, R>& first, const TensorView
   }
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

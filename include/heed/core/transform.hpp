@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 // Functions that return a TensorView do not copy and refuse an owning temporary at compile time. Those that return a
 // Tensor copy.

@@ -17,7 +17,9 @@ struct AttentionConfig {
   bool qkv_bias = false;     ///< Whether the query, key and value projections have a bias.
 };
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 inline void check_positive(const char* function, const char* field, Index value) {
   if (value <= 0)
@@ -50,5 +52,4 @@ inline const AttentionConfig& checked_multi_head_config(const char* function, co
   return config;
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

@@ -10,7 +10,7 @@
 #include <concepts>
 #include <vector>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// What all attention modules are: built from a config and a seed, called with one sequence or a batch, each a drop-in
 /// replacement for the one before.

@@ -5,7 +5,7 @@
 #include <heed/nn/module_interface.hpp>
 #include <heed/nn/query_key_value.hpp>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// Self-attention in which a token sees itself and those before it, with dropout of the weights. Uses d_in, d_out,
 /// context_length, dropout and qkv_bias of the config (the book's CausalAttention).

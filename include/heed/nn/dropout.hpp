@@ -8,7 +8,7 @@
 
 #include <concepts>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// Sets each element to 0 with probability p and multiplies the others by 1/(1 − p) (torch.nn.Dropout in training).
 /// Without a random source it changes nothing. p = 0 and p = 1 draw nothing, as in PyTorch.

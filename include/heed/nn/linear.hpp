@@ -14,19 +14,20 @@
 #include <utility>
 #include <vector>
 
-namespace heed {
-namespace detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 /// out ℝ^{…×n} = x ℝ^{…×m} · weight ℝ^{m×n} (+ bias ℝ^n, if it has elements). Shapes are checked already. Each sum runs
 /// over m in order: Eigen's product would be faster here, but its sums depend on the number of threads and the size of
 /// the caches.
 template <class T, int R>
-void project_rows(const TensorView<T, R>& out, const TensorView<const T, R>& x, const PlainMatrix<T>& weight,
+void project_rows(const TensorView<T, R>& out, const TensorView<const T, R>& x, const Tensor<T, 2>& weight,
                   const TensorView<const T, 1>& bias) {
   if constexpr (R == 1) {
-    PlainRow<T> sum = PlainRow<T>::Zero(weight.cols());
-    for (Index c = 0; c < weight.rows(); ++c) sum += x(c) * weight.row(c);
-    for (Index j = 0; j < weight.cols(); ++j) out(j) = bias.size() > 0 ? sum(j) + bias(j) : sum(j);
+    const auto [m, n] = weight.shape();
+    Tensor<T, 1> memory(n);
+    RowMap<T> sum(memory.data(), n);
+    for (Index c = 0; c < m; ++c) sum += x(c) * ConstRowMap<T>(weight[c].data(), n);
+    for (Index j = 0; j < n; ++j) out(j) = bias.size() > 0 ? sum(j) + bias(j) : sum(j);
   } else {
     for (Index i = 0; i < out.shape()[0]; ++i) project_rows(out[i], x[i], weight, bias);
   }
@@ -35,10 +36,12 @@ void project_rows(const TensorView<T, R>& out, const TensorView<const T, R>& x, 
 template <class T, int R>
 void project(const TensorView<T, R>& out, const TensorView<const T, R>& x, const TensorView<const T, 2>& weight,
              const TensorView<const T, 1>& bias) {
-  project_rows<T, R>(out, x, weight.matrix(), bias);
+  project_rows<T, R>(out, x, copy(weight), bias);
 }
 
-}  // namespace detail
+}  // namespace heed::detail
+
+namespace heed::inline HEED_FLAGS {
 
 /// y = x·Wᵀ + b (torch.nn.Linear): ℝ^{…×d_in} → ℝ^{…×d_out}, weight ℝ^{d_out×d_in}.
 template <class T = float>
@@ -140,7 +143,9 @@ class Linear {
   Tensor<T, 1> bias_;
 };
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 /// Refuses a layer that somebody replaced by one of another size.
 template <class T>
@@ -158,5 +163,4 @@ void each_parameter_of(const Linear<T>& layer, const F& f) {
   f(layer.bias());
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

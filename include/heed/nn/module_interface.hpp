@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/attention/front_door.hpp>
+#include <heed/attention/fused.hpp>
 #include <heed/attention/scaled_dot_product_attention.hpp>
 #include <heed/core/generator.hpp>
 #include <heed/core/philox.hpp>
@@ -14,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// What turns a module's dropout on for one call: a Generator draws as PyTorch does, a Philox by coordinates. The call
 /// advances it.
@@ -25,7 +26,9 @@ concept RandomSource = std::same_as<std::remove_cvref_t<O>, Generator> || std::s
 template <class O>
 concept ModuleOption = AttentionModifier<O> || RandomSource<O>;
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 /// Queries of all heads side by side, ℝ^{b×t×(h·d)}, keys and values ℝ^{b×s×(h·d)}.
 template <class T>
@@ -133,7 +136,7 @@ class ModuleInterface {
       check_outputs_apart<Cross>(out_view, x_view, context_view, composition);
       const Projected<T> projected = self().project(lift<3>(x_view), lift<3>(context_view));
       const auto into_heads_of = [&](const TensorView<T, 3>& merged_heads) {
-        PlainKernel{}.attention(heads_of(merged_heads), heads_of(projected.queries), heads_of(projected.keys),
+        FusedKernel{}.attention(heads_of(merged_heads), heads_of(projected.queries), heads_of(projected.keys),
                                 heads_of(projected.values), composition);
       };
       if constexpr (requires { self().out_proj(); }) {
@@ -164,7 +167,7 @@ class ModuleInterface {
     const auto compute = [&](const auto& composition) {
       check_outputs_apart<Cross>(view(result), x_view, context_view, composition);
       const Projected<T> projected = self().project(lift<3>(x_view), lift<3>(context_view));
-      PlainKernel{}.weights(lift<4>(view(result)), heads_of(projected.queries), heads_of(projected.keys), composition);
+      FusedKernel{}.weights(lift<4>(view(result)), heads_of(projected.queries), heads_of(projected.keys), composition);
     };
     with_composition<Cross>(x_view.shape(), context_view.shape(), compute, options...);
     (advance(options), ...);
@@ -279,5 +282,4 @@ class ModuleInterface {
   }
 };
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

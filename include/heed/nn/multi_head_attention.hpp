@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// Causal attention in num_heads heads that share d_out among them, followed by a linear layer with bias that mixes the
 /// heads. Uses all fields of the config; d_out is a multiple of num_heads, else ShapeError (the book's

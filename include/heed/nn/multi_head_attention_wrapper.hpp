@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// Several CausalAttentions side by side: the output is their outputs one after another, ℝ^{b×t×(h·d_out)}. Uses all
 /// fields of the config; d_out is that of one head. Heads are drawn one after another (the book's

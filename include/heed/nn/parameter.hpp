@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// One parameter of a module, to read or write in place: T is const for a const module. It refers to the module, which
 /// must outlive it.
@@ -19,7 +19,9 @@ struct Parameter {
   std::span<T> grad;         ///< The gradient, as value; empty until training asks for it.
 };
 
-namespace detail {
+}  // namespace heed
+
+namespace heed::detail::inline HEED_FLAGS {
 
 template <class T, int R>
 Parameter<T> parameter_of(std::string name, const TensorView<T, R>& values) {
@@ -38,5 +40,4 @@ void append_parameters(std::vector<Parameter<T>>& all, const std::string& part, 
   }
 }
 
-}  // namespace detail
-}  // namespace heed
+}  // namespace heed::detail

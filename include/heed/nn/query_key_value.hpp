@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace heed::detail {
+namespace heed::detail::inline HEED_FLAGS {
 
 /// The three layers of a module that projects by Linear layers: drawn in this order, d_in → d_out.
 template <class T>

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// Self-attention with plain weight matrices ℝ^{d_in×d_out}: queries x·W_query, and so on. Every token sees every
 /// token. Uses d_in and d_out of the config. Weights are drawn uniformly from [0, 1): query, key, value (the book's

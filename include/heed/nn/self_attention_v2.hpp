@@ -5,7 +5,7 @@
 #include <heed/nn/module_interface.hpp>
 #include <heed/nn/query_key_value.hpp>
 
-namespace heed {
+namespace heed::inline HEED_FLAGS {
 
 /// SelfAttention_v1 with Linear layers, whose initial weights train better. Every token sees every token. Uses d_in,
 /// d_out and qkv_bias of the config (the book's SelfAttention_v2).

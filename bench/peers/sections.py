@@ -1,0 +1,303 @@
+"""What compare.py measures, and how."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import platform
+import random
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+import torch
+from peers import (
+    ROOT,
+    VARIANTS,
+    WINDOW,
+    Heed,
+    HeedInLoop,
+    Onnx,
+    Prepared,
+    Problem,
+    Read,
+    Torch,
+    best_product,
+    heed_library,
+)
+from report import Markdown, chart, geometric_mean, median_and_best
+
+# Heads, queries and keys, head size.
+GRID = [(12, 128, 64), (12, 512, 64), (12, 1024, 64), (12, 2048, 64), (8, 4096, 64), (8, 2048, 128), (16, 64, 32),
+        (32, 197, 64), (4, 1000, 80)]  # fmt: skip
+INPUT_SETS = 3
+SHORTEST = 0.02  # s, of the calls timed at once
+REST = 0.05  # s, in which threads that wait for the next call of one library fall asleep, before that of another
+
+
+@dataclasses.dataclass
+class Cell:
+    """Seconds per call of each library, and GFLOP/s or the like of each gauge, by round."""
+
+    problem: Problem
+    seconds: dict[str, list[float]]
+    gauges: dict[str, list[float]]
+
+    def rates(self, name: str, amount: float) -> list[float]:
+        """Amounts per second, in units of 1e9."""
+        return [1e-9 * amount / taken for taken in self.seconds[name]]
+
+    def median(self, name: str) -> float:
+        return statistics.median(self.seconds[name])
+
+    def gauge(self, name: str) -> float:
+        return statistics.median(self.gauges[name])
+
+    def ratio(self, of: Callable[[list[float]], float] = statistics.median) -> float | None:
+        """heed's speed over that of the fastest peer, by medians or by bests (min)."""
+        peers = [of(taken) for name, taken in self.seconds.items() if name.startswith(("PyTorch", "ONNX"))]
+        return min(peers) / of(self.seconds["heed"]) if peers else None
+
+
+def measure(problem: Problem, peers: Sequence, rounds: int, gauges: dict[str, Callable[[], float]]) -> Cell:
+    rng = np.random.default_rng(1)
+    sets = [problem.inputs(rng) for _ in range(INPUT_SETS)]
+    prepared = {peer.name: [peer.prepare(problem, inputs) for inputs in sets] for peer in peers}
+    prepared = {name: of_sets for name, of_sets in prepared.items() if of_sets[0] is not None}
+    check(problem, prepared)
+    repeats = {name: max(1, round(SHORTEST / time_calls(of_sets, 1, 0))) for name, of_sets in prepared.items()}
+    cell = Cell(problem, {name: [] for name in prepared}, {name: [] for name in gauges})
+    for n in range(rounds):
+        for name, gauge in gauges.items():
+            time.sleep(REST)
+            cell.gauges[name].append(gauge())
+        for name in random.sample(list(prepared), len(prepared)):
+            time.sleep(REST)
+            cell.seconds[name].append(time_calls(prepared[name], repeats[name], n))
+    return cell
+
+
+def time_calls(of_sets: list[Prepared], repeats: int, first: int) -> float:
+    """Seconds per call, after one that warms, each on the next inputs."""
+    calls = [of_sets[(first + n) % len(of_sets)].call for n in range(repeats + 1)]
+    with of_sets[0].context():
+        calls[0]()
+        start = time.perf_counter()
+        for call in calls[1:]:
+            call()
+        return (time.perf_counter() - start) / repeats / of_sets[0].calls
+
+
+def check(problem: Problem, prepared: dict[str, list[Prepared]]) -> None:
+    for n in range(INPUT_SETS):
+        results = {}
+        for name, of_sets in prepared.items():
+            if of_sets[n].result is not None:
+                with of_sets[n].context():
+                    results[name] = of_sets[n].result(of_sets[n].call()).copy()
+        first = next(iter(results))
+        for name, result in results.items():
+            error = float(np.abs(result - results[first]).max())
+            if not error < 1e-4:
+                sys.exit(f"{name} and {first} differ by {error} at {problem}")
+
+
+class Sections:
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.markdown = Markdown()
+        self.library = heed_library(openmp=arguments.threads > 1)
+        self.library.heed_set_threads(arguments.threads)
+        self.onnx = [Onnx(operator, arguments.threads) for operator in ("Attention", "MultiHeadAttention")]
+
+    def measure(self, problem: Problem, peers: Sequence, **gauges: Callable[[], float]) -> Cell:
+        return measure(problem, peers, self.arguments.rounds, gauges)
+
+    def peers(self) -> list:
+        return [Heed(self.library), Torch(self.arguments.threads), *self.onnx]
+
+    def machine(self) -> str:
+        info = dict(
+            line.split(":", 1)
+            for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+            if ":" in line
+        )
+        info = {key.strip(): value.strip() for key, value in info.items()}
+        name = info.get("model name", platform.processor())
+        family = f"family {info.get('cpu family', '?')}, model {info.get('model', '?')}"
+        return f"{name} ({family}), {self.arguments.threads} thread{'s' * (self.arguments.threads > 1)}"
+
+    def heading(self) -> None:
+        version = subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
+        commit = subprocess.run(
+            ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True
+        ).stdout.strip()
+        self.markdown.line(f"    python bench/peers/compare.py {shlex.join(sys.argv[1:])}")
+        self.markdown.line()
+        self.markdown.line(
+            f"{self.machine()}, {datetime.date.today()}; heed {commit or '?'} by g++ {version} -O2, which chose "
+            f"{self.library.heed_instruction_set().decode()}; PyTorch {torch.__version__}; ONNX Runtime "
+            f"{ort.__version__}."
+        )
+        peak = 0.0
+        products: dict[str, float] = {}
+        for _ in range(3):
+            peak = max(peak, self.library.heed_fma_peak())
+            for name, rate in best_product(self.arguments.threads).items():
+                products[name] = max(products.get(name, 0), rate)
+        text = ", ".join(f"{name} {rate:.1f} ({rate / peak:.2f})" for name, rate in products.items())
+        self.markdown.line(f"FMA peak {peak:.1f} GFLOP/s; square matrix products reach, as share of it: {text}.")
+
+    def grid(self) -> None:
+        peers = self.peers()
+        names = [peer.name for peer in peers]
+        self.markdown.table("GFLOP/s of b·h × t × d", "", *names, "heed of FMA peak", "heed / best peer")
+        cells = []
+        for h, t, d in GRID[: self.arguments.cells]:
+            for variant in ("full", "causal"):
+                problem = Problem(1, h, h, t, t, d, variant)
+                cell = self.measure(problem, peers, peak=self.library.heed_fma_peak)
+                cells.append(cell)
+                self.markdown.row(
+                    f"{h} × {t} × {d}",
+                    variant,
+                    *(median_and_best(cell.rates(name, problem.flop)) for name in names),
+                    f"{self.of_peak(cell, 'heed'):.2f} ({self.best_of_peak(cell, 'heed'):.2f})",
+                    f"{cell.ratio():.2f}",
+                )
+        self.markdown.line()
+        for variants in (("full",), ("causal",), ("full", "causal")):
+            some = [cell for cell in cells if cell.problem.variant in variants]
+            medians, bests = [cell.ratio() for cell in some], [cell.ratio(min) for cell in some]
+            self.markdown.line(
+                f"- heed / best peer, {' and '.join(variants)}: geometric mean {geometric_mean(medians):.2f} "
+                f"(of bests {geometric_mean(bests):.2f}), least {min(medians):.2f}"
+            )
+        if self.arguments.svg:
+            panels = {
+                variant: [
+                    (
+                        f"{cell.problem.h}×{cell.problem.t}×{cell.problem.d}",
+                        {name: self.of_peak(cell, name) for name in names},
+                    )
+                    for cell in cells
+                    if cell.problem.variant == variant
+                ]
+                for variant in ("full", "causal")
+            }
+            chart(self.arguments.svg, panels, f"heads × tokens × head size; {self.machine()}, {datetime.date.today()}")
+
+    @staticmethod
+    def of_peak(cell: Cell, name: str) -> float:
+        return statistics.median(cell.rates(name, cell.problem.flop)) / cell.gauge("peak")
+
+    @staticmethod
+    def best_of_peak(cell: Cell, name: str) -> float:
+        return max(cell.rates(name, cell.problem.flop)) / max(cell.gauges["peak"])
+
+    def few(self) -> None:
+        read = Read(self.library)
+        peers = [*self.peers(), read]
+        names = [peer.name for peer in peers]
+        self.markdown.table(
+            "GB/s of keys and values, heads on key heads", *names, "heed of read loop", "heed / best peer"
+        )
+        for g in (32, 8)[: self.arguments.cells]:
+            problem = Problem(1, 32, g, 1, 4096, 128)
+            cell = self.measure(problem, peers)
+            self.markdown.row(
+                f"32 on {g}",
+                *(self.rate_or_dash(cell, name, problem.key_value_bytes) for name in names),
+                f"{cell.median(read.name) / cell.median('heed'):.2f}",
+                f"{cell.ratio():.2f}",
+            )
+
+    @staticmethod
+    def rate_or_dash(cell: Cell, name: str, amount: float) -> str:
+        return median_and_best(cell.rates(name, amount)) if name in cell.seconds else "—"
+
+    def modifiers(self) -> None:
+        plain = Heed(self.library, "plain", variant="full")
+        peers = self.peers()[:-1]  # MultiHeadAttention has none of these
+        names = [peer.name for peer in peers]
+        self.markdown.table(
+            "GFLOP/s with", *names, "heed of plain, GFLOP/s", "heed of plain, calls", "heed / best peer"
+        )
+        problems = [Problem(2, 6, 6, 2048, 2048, 64, variant) for variant in VARIANTS[2:-1]]
+        for problem in [*problems, Problem(1, 8, 8, 4096, 4096, 64, "window")][: self.arguments.cells]:
+            cell = self.measure(problem, [*peers, plain])
+            speed = cell.median("plain") / cell.median("heed")
+            flop_plain = dataclasses.replace(problem, variant="full").flop
+            ratio = cell.ratio()
+            self.markdown.row(
+                f"window {WINDOW} of {problem.s}" if problem.variant == "window" else problem.variant,
+                *(self.rate_or_dash(cell, name, problem.flop) for name in names),
+                f"{speed * problem.flop / flop_plain:.2f}",
+                f"{speed:.2f}",
+                "—" if ratio is None else f"{ratio:.2f}",
+            )
+
+    def small(self) -> None:
+        self.markdown.table("µs of sizes", "heed in C++", "PyTorch", *(o.name for o in self.onnx), "best peer / heed")
+        for rank, b in ((3, 1), (4, 2))[: self.arguments.cells]:
+            problem = Problem(b, 2, 2, 6, 6, 3)
+            peers = [HeedInLoop(self.library, rank), Torch(self.arguments.threads, rank), *self.onnx]
+            cell = self.measure(problem, peers)
+            sizes = "2 × 6 × 3" if rank == 3 else "2 × 2 × 6 × 3"
+            times = (median_and_best([1e6 * x for x in cell.seconds[p.name]], min) for p in peers)
+            self.markdown.row(sizes, *times, f"{cell.ratio():.1f}")
+        self.markdown.line()
+        self.markdown.line("The peers are called from Python, whose share of a call is in their times.")
+
+    def threads(self) -> None:
+        count = max(2, self.arguments.threads)
+        library = heed_library(openmp=True)
+
+        def peak(threads: int) -> Callable[[], float]:
+            def gauge() -> float:
+                library.heed_set_threads(threads)
+                return library.heed_fma_peak()
+
+            return gauge
+
+        one, all_of_them = Heed(library, "heed", threads=1), Heed(library, "heed, threads", threads=count)
+        self.markdown.table(
+            "b·h × t × d",
+            "",
+            "1 thread, GFLOP/s",
+            f"{count} threads, GFLOP/s",
+            "gain",
+            "gain of FMA loop",
+            "share of it",
+        )
+        for h, t, d in [size for size in GRID if size[1] >= 512][: self.arguments.cells]:
+            for variant in ("full", "causal"):
+                problem = Problem(1, h, h, t, t, d, variant)
+                cell = self.measure(problem, [one, all_of_them], one=peak(1), all_of_them=peak(count))
+                gain = cell.median(one.name) / cell.median(all_of_them.name)
+                possible = cell.gauge("all_of_them") / cell.gauge("one")
+                self.markdown.row(
+                    f"{h} × {t} × {d}",
+                    variant,
+                    *(median_and_best(cell.rates(p.name, problem.flop)) for p in (one, all_of_them)),
+                    f"{gain:.2f}",
+                    f"{possible:.2f}",
+                    f"{gain / possible:.2f}",
+                )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    sections = Sections(arguments)
+    names = ["grid", "few", "modifiers", "small", "threads"] if arguments.what == "all" else [arguments.what]
+    sections.heading()
+    for name in names:
+        getattr(sections, name)()
+    if arguments.markdown:
+        sections.markdown.write(arguments.markdown)

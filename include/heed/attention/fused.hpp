@@ -1,0 +1,198 @@
+#pragma once
+
+#include <heed/attention/composition.hpp>
+#include <heed/attention/modifier.hpp>
+#include <heed/attention/reference.hpp>
+#include <heed/attention/rule_functions.hpp>
+#include <heed/core/workspace.hpp>
+#include <heed/kernels/head_task.hpp>
+#include <heed/kernels/instruction_set.hpp>
+#include <heed/kernels/kernels.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace heed::detail::inline HEED_FLAGS {
+
+/// How many queries one task computes: enough that packing the keys costs little (1 % at 512), and few enough that
+/// several threads share one head.
+inline constexpr Index queries_per_task = 512;
+/// How much a task of small heads computes, in pairs times features: about 10 µs, below which no thread is worth its
+/// call.
+inline constexpr Index work_per_task = 256 * 1024;
+
+/// Up to so many queries count as few: see kernels/region/few_queries.inl.
+inline constexpr Index few_queries = 8;
+
+/// What the kernels need of a call's modifiers, whatever these are, so that what follows is compiled once.
+template <class T>
+struct CallRules {
+  const void* composition;
+  kernels::HeadRules<T> (*head)(const void* composition, Index b, Index h);
+  void (*run)(const void* composition, Index count, Task task);
+  bool changes_weights;
+  Workspace& workspace;  // the caller's, whoever runs a task
+  const AttentionSizes& sizes;
+};
+
+/// One attention on the kernels.
+template <class T>
+class FusedAttention {
+ public:
+  FusedAttention(const TensorView<T, 4>& out, const TensorView<const T, 4>& q, const TensorView<const T, 4>& k,
+                 const TensorView<const T, 4>& v, const CallRules<T>& rules)
+      : out_(out),
+        q_(q),
+        k_(k),
+        v_(v),
+        rules_(rules),
+        sizes_(rules.sizes),
+        e_(v.shape()[3]),
+        kernel_(kernels::with_kernels([](auto set) { return kernels::table<T>(set); })) {}
+
+  void compute() const {
+    if (out_.size() == 0) return;
+    if (kernels::is_small(sizes_.t, sizes_.s, sizes_.d, e_)) {
+      compute_small();
+    } else if (sizes_.t <= few_queries && !rules_.changes_weights) {
+      compute_few();
+    } else {
+      compute_rows();
+    }
+  }
+
+ private:
+  template <class U>
+  static kernels::Strided<U> matrix(const TensorView<U, 4>& x, Index b, Index h) {
+    return {x.data() + b * x.strides()[0] + h * x.strides()[1], x.strides()[2], x.strides()[3]};
+  }
+  Index group() const { return sizes_.h / sizes_.g; }
+  Index heads() const { return sizes_.b * sizes_.h; }
+
+  template <class F>
+  void for_each_part(Index count, const F& f) const {
+    for_each_part(count, Task(f));
+  }
+  void for_each_part(Index count, Task task) const {
+    run_parts(
+        count, [&](Index parts, Task part) { rules_.run(rules_.composition, parts, part); }, task);
+  }
+
+  /// Some queries of one of all heads.
+  kernels::HeadTask<T> task(Index head, Index first, Index end) const {
+    const Index b = head / sizes_.h, h = head % sizes_.h, g = h / group();
+    return {
+        matrix(q_, b, h), matrix(k_, b, g), matrix(v_, b, g), matrix(out_, b, h), first, end, sizes_.s, sizes_.d, e_};
+  }
+  kernels::HeadRules<T> rules(Index head) const {
+    return rules_.head(rules_.composition, head / sizes_.h, head % sizes_.h);
+  }
+
+  /// One task for so many heads that it is worth a thread; without threads and memory if one is enough.
+  void compute_small() const {
+    const Index work = sizes_.t * (sizes_.s + 1) * (sizes_.d + e_);
+    const Index heads_per_task = work_per_task / work + 1;
+    for_each_part((heads() + heads_per_task - 1) / heads_per_task, [&](Index part) {
+      const Index end_head = (std::min)((part + 1) * heads_per_task, heads());
+      for (Index head = part * heads_per_task; head < end_head; ++head)
+        kernel_.attend_small(task(head, 0, sizes_.t), rules(head));
+    });
+  }
+
+  /// One task for some queries of each head.
+  void compute_rows() const {
+    const Index chunks = (sizes_.t + queries_per_task - 1) / queries_per_task;
+    for_each_part(heads() * chunks, [&](Index part) {
+      const Index head = part / chunks, first = part % chunks * queries_per_task;
+      const Index end = (std::min)(first + queries_per_task, sizes_.t);
+      auto room = rules_.workspace.template room<T>(kernel_.scratch_size(end - first, sizes_.d, e_));
+      kernel_.attend_rows(task(head, first, end), rules(head), room.data());
+    });
+  }
+
+  /// One task for each chunk of keys of each key head, then the chunks of a head are put together.
+  void compute_few() const {
+    const Index rows = group() * sizes_.t;
+    const Index chunks = (sizes_.s + kernels::few_queries_chunk - 1) / kernels::few_queries_chunk;
+    const Index size = kernel_.few_partial_size(rows, e_);
+    auto partials = rules_.workspace.template room<T>(sizes_.b * sizes_.g * chunks * size);
+    T* const partial = partials.data();
+    for_each_part(sizes_.b * sizes_.g * chunks, [&](Index part) {
+      const KeyHead head{*this, part / chunks};
+      auto room = rules_.workspace.template room<T>(kernel_.few_scratch_size(rows, sizes_.d, e_));
+      kernel_.few_attend_chunk(head.task(), part % chunks * kernels::few_queries_chunk, partial + part * size,
+                               room.data());
+      if (chunks == 1) kernel_.few_finish(head.task(), partial + part * size);
+    });
+    if (chunks == 1) return;
+    for_each_part(sizes_.b * sizes_.g, [&](Index index) {
+      const KeyHead head{*this, index};
+      kernel_.few_finish(head.task(), partial + index * chunks * size);
+    });
+  }
+
+  /// One of all key heads, with the query heads that read it.
+  struct KeyHead {
+    const FusedAttention& attention;
+    Index index;
+
+    kernels::FewQueriesTask<T> task() const {
+      const auto& [out, q, k, v] = std::tie(attention.out_, attention.q_, attention.k_, attention.v_);
+      const AttentionSizes& sizes = attention.sizes_;
+      const Index b = index / sizes.g, g = index % sizes.g, first_head = g * attention.group();
+      return {matrix(q, b, first_head),
+              q.strides()[1],
+              matrix(k, b, g),
+              matrix(v, b, g),
+              matrix(out, b, first_head),
+              out.strides()[1],
+              attention.group(),
+              sizes.t,
+              sizes.s,
+              sizes.d,
+              attention.e_,
+              this,
+              rules};
+    }
+    static kernels::HeadRules<T> rules(const void* key_head, Index head) {
+      const KeyHead& of = *static_cast<const KeyHead*>(key_head);
+      return of.attention.rules(of.index * of.attention.group() + head);
+    }
+  };
+
+  const TensorView<T, 4>& out_;
+  const TensorView<const T, 4>&q_, &k_, &v_;
+  const CallRules<T>& rules_;
+  const AttentionSizes& sizes_;
+  Index e_;
+  kernels::KernelTable<T> kernel_;
+};
+
+/// Attention by the kernels. What only looks at scores or weights, and what draws in an order, is computed by the
+/// reference.
+struct FusedKernel {
+  template <class T, class Composition>
+  void attention(const TensorView<T, 4>& out, const TensorView<const T, 4>& q, const TensorView<const T, 4>& k,
+                 const TensorView<const T, 4>& v, const Composition& composition) const {
+    if constexpr (Composition::may_draw_from_sequence)
+      if (composition.draws_from_sequence()) return plain_attention(out, q, k, v, composition);
+    if constexpr (Composition::writes_pairs) for_each_weight_row(q, k, composition, [](const auto&...) {});
+    const auto run = [](const void* call_composition, Index count, Task task) {
+      static_cast<const Composition*>(call_composition)->run(count, task);
+    };
+    const CallRules<T> rules{&composition,
+                             RuleFunctions<T, Composition>::rules,
+                             run,
+                             Composition::changes_weights,
+                             composition.workspace(),
+                             composition.sizes()};
+    FusedAttention<T>(out, q, k, v, rules).compute();
+  }
+
+  template <class... Arguments>
+  void weights(const Arguments&... arguments) const {
+    plain_weights(arguments...);
+  }
+};
+
+}  // namespace heed::detail

@@ -1,0 +1,92 @@
+// Vectors of HEED_VECTOR_BYTES bytes. Read once for each instruction set, inside its region: no includes.
+
+#define HEED_INLINE inline __attribute__((always_inline))
+
+template <class T>
+struct Simd {
+  static constexpr int width = HEED_VECTOR_BYTES / static_cast<int>(sizeof(T));
+  typedef T Vector __attribute__((vector_size(HEED_VECTOR_BYTES)));
+  typedef T Unaligned __attribute__((vector_size(HEED_VECTOR_BYTES), aligned(alignof(T)), may_alias));
+};
+template <class T>
+using V = typename Simd<T>::Vector;
+template <class T>
+inline constexpr int width = Simd<T>::width;
+
+/// The integer of so many bytes, for lanes and bits.
+template <unsigned bytes>
+struct IntegerOf;
+template <>
+struct IntegerOf<4> {
+  using Type = int;
+};
+template <>
+struct IntegerOf<8> {
+  using Type = long long;
+};
+
+/// An array of n.
+template <class E, int n>
+using Array = E[static_cast<unsigned>(n)];
+
+template <class T>
+HEED_INLINE V<T> load(const T* from) {
+  return *reinterpret_cast<const typename Simd<T>::Unaligned*>(from);
+}
+template <class T>
+HEED_INLINE void store(T* to, V<T> v) {
+  *reinterpret_cast<typename Simd<T>::Unaligned*>(to) = v;
+}
+template <class T>
+HEED_INLINE V<T> all(T x) {
+  return V<T>{} + x;
+}
+/// A NaN in b is lost, one in a is not.
+template <class T>
+HEED_INLINE V<T> larger(V<T> a, V<T> b) {
+  return a < b ? b : a;
+}
+template <int... I>
+struct IntegerList {};
+template <int n, int... I>
+struct MakeIntegers : MakeIntegers<n - 1, n - 1, I...> {};
+template <int... I>
+struct MakeIntegers<0, I...> {
+  using List = IntegerList<I...>;
+};
+template <int n>
+using FirstIntegers = typename MakeIntegers<n>::List;
+
+/// v with its lanes turned by n.
+template <class T, int n, int... I>
+HEED_INLINE V<T> turned(V<T> v, IntegerList<I...>) {
+#if defined(__clang__) || __GNUC__ >= 12
+  return __builtin_shufflevector(v, v, ((I + n) % width<T>)...);
+#else
+  typedef typename IntegerOf<sizeof(T)>::Type Lanes __attribute__((vector_size(HEED_VECTOR_BYTES)));
+  return __builtin_shuffle(v, Lanes{((I + n) % width<T>)...});
+#endif
+}
+
+/// Halves are folded, so that the order is the same for every vector.
+template <class T, int n = width<T> / 2>
+HEED_INLINE T largest_of(V<T> v) {
+  if constexpr (n == 0) {
+    return v[0];
+  } else {
+    return largest_of<T, n / 2>(larger<T>(v, turned<T, n>(v, FirstIntegers<width<T>>{})));
+  }
+}
+template <class T, int n = width<T> / 2>
+HEED_INLINE T sum_of(V<T> v) {
+  if constexpr (n == 0) {
+    return v[0];
+  } else {
+    return sum_of<T, n / 2>(v + turned<T, n>(v, FirstIntegers<width<T>>{}));
+  }
+}
+
+/// The register tile of both products: so many rows by two vectors.
+inline constexpr int tile_rows = HEED_TILE_ROWS;
+template <class T>
+inline constexpr int panel_width = 2 * width<T>;

@@ -1,0 +1,100 @@
+// The online softmax ("Online normalizer calculation for softmax", Milakov and Gimelshein, 2018). Read once for
+// each instruction set.
+
+/// The rows of a tile, rounded up to vectors: so many numbers are read where there is one for each row.
+template <class T>
+inline constexpr int row_lanes = (tile_rows + width<T> - 1) / width<T>* width<T>;
+
+/// Hides the scores of a row from one on; `end` is a multiple of the vector's width.
+template <class T, int... I>
+HEED_INLINE void hide_from(T* row, Index from, Index end, IntegerList<I...>) {
+  using Lane = typename IntegerOf<sizeof(T)>::Type;
+  typedef Lane Lanes __attribute__((vector_size(HEED_VECTOR_BYTES)));
+  for (Index j = from / width<T> * width<T>; j < end; j += width<T>)
+    store(row + j, Lanes{I...} < static_cast<Lane>(from - j) ? load(row + j) : all<T>(-__builtin_huge_val()));
+}
+
+/// Scores of query i and `computed` keys from first_key on, of which some are seen → final scores: −inf where hidden.
+template <class T>
+HEED_INLINE void finish_scores(const HeadRules<T>& rules, T* scores, Index computed, Index i, Index first_key,
+                               KeyRun seen) {
+  if (rules.edit != nullptr) rules.edit(rules, scores + seen.first, i, first_key + seen.first, seen.end - seen.first);
+  for (Index j = 0; j < seen.first; ++j) scores[j] = -__builtin_huge_val();
+  hide_from(scores, seen.end, computed, FirstIntegers<width<T>>{});
+}
+
+template <class T>
+HEED_INLINE T largest_in_row(const T* row, Index n) {
+  constexpr int W = width<T>;
+  V<T> most[2] = {all<T>(-__builtin_huge_val()), all<T>(-__builtin_huge_val())};
+  Index j = 0;
+  for (; j + 2 * W <= n; j += 2 * W) {
+    most[0] = larger<T>(most[0], load(row + j));
+    most[1] = larger<T>(most[1], load(row + j + W));
+  }
+  if (j < n) most[0] = larger<T>(most[0], load(row + j));
+  return largest_of<T>(larger<T>(most[0], most[1]));
+}
+
+/// Final scores of a row → weights e^(score − base); with MarkHidden, those of hidden keys are −0, not 0. Returns sum +
+/// Σ weights, in lanes.
+template <class T, bool MarkHidden>
+HEED_INLINE V<T> weigh_row(T* row, Index n, T base, V<T> sum) {
+  constexpr T hidden = -__builtin_huge_val();
+  for (Index j = 0; j < n; j += width<T>) {
+    const V<T> score = load(row + j);
+    const V<T> weight = exponential<T>(score - base);
+    sum += weight;
+    store(row + j, MarkHidden ? (score == hidden ? -V<T>{} : weight) : weight);
+  }
+  return sum;
+}
+
+/// Scores of some rows, n each (a multiple of the vector's width, −inf where hidden) → weights e^(score − largest).
+/// What is known of each row is brought up to date: its largest score and Σ e^(score − largest) in lanes; decay is by
+/// how much what was summed before decays. These three have one number for each of the row_lanes. With MarkHidden,
+/// hidden weights become −0, not 0.
+template <class T, bool MarkHidden>
+void soften_rows(T* scores, Index stride, Index rows, Index n, T* largest, V<T>* sums, T* decay) {
+  constexpr int W = width<T>;
+  constexpr T hidden = -__builtin_huge_val();
+  Array<T, row_lanes<T>> base;
+  for (Index m = 0; m < row_lanes<T>; ++m) base[m] = m < rows ? largest_in_row(scores + m * stride, n) : hidden;
+  for (Index m = 0; m < rows; m += W) {  // e^x of all rows at once
+    const V<T> before = load(largest + m);
+    const V<T> now = larger<T>(before, load(base + m));
+    const V<T> finite = now == hidden ? V<T>{} : now;  // −inf − −inf would be NaN
+    store(largest + m, now);
+    store(base + m, finite);
+    store(decay + m, exponential<T>(before == now ? V<T>{} : before - finite));
+  }
+  for (Index m = 0; m < rows; ++m)
+    sums[m] = weigh_row<T, MarkHidden>(scores + m * stride, n, base[m], sums[m] * decay[m]);
+}
+
+/// x / divisor, exactly rounded but for rare cases, in a third of the time of a division ("Computation of elementary
+/// functions on the IBM RISC System/6000 processor", Markstein, 1990).
+template <class T>
+HEED_INLINE V<T> quotient(V<T> x, V<T> divisor, V<T> inverse) {
+  const V<T> first = x * inverse;
+  const V<T> better = first + (x - first * divisor) * inverse;
+  return better == better ? better : first;  // infinity − infinity
+}
+
+/// The same scores once more → normalised weights e^(score − largest) / sum, hidden ones −0.
+template <class T>
+void normalise_rows(T* scores, Index stride, Index rows, Index n, const T* largest, const V<T>* sums) {
+  constexpr T hidden = -__builtin_huge_val();
+  for (Index m = 0; m < rows; ++m) {
+    T* const row = scores + m * stride;
+    const T base = largest[m] == hidden ? T(0) : largest[m];
+    const T sum = sum_of<T>(sums[m]);
+    const V<T> divisor = all<T>(sum == 0 ? T(1) : sum);
+    const V<T> inverse = T(1) / divisor;
+    for (Index j = 0; j < n; j += width<T>) {
+      const V<T> score = load(row + j);
+      const V<T> weight = quotient<T>(exponential<T>(score - base), divisor, inverse);
+      store(row + j, score == hidden ? -V<T>{} : weight);
+    }
+  }
+}
