@@ -4,8 +4,8 @@ set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/cmake/setup.sh"
 
-tests="core/test_generator core/test_philox kernels/test_instruction_set kernels/test_kernels attention/test_hidden_pairs
-attention/test_scaled_dot_product_attention"
+tests="core/test_generator core/test_philox kernels/test_instruction_set kernels/test_kernels kernels/test_few_queries
+attention/test_fused attention/test_hidden_pairs"
 
 if [ "$(uname -m)" = aarch64 ]; then
   say "skipped: this machine is one, so that all tests run on it"

@@ -50,7 +50,7 @@ int main() {
   same_bits_for_any_number_of_threads<float>("float");
   same_bits_for_any_number_of_threads<double>("double");
 
-  const auto x = support::random_inputs<float>({2, 8, 8, 10, 10, 4, 4});
+  const auto x = support::random_inputs<float>({2, 8, 8, 40, 140, 4, 4});
   omp_set_num_threads(3);
   expect(threads_of_a_call(x) == 3, "OpenMP shares the work");
   const heed::Executor before = heed::set_executor(support::serially);

@@ -88,7 +88,7 @@ void a_module_for_all() {
 }
 
 void exceptions() {
-  const auto x = support::random_inputs<float>({1, 8, 8, 6, 6, 3, 3});
+  const auto x = support::random_inputs<float>({1, 8, 8, 10, 200, 3, 3});
   std::atomic<int> caught{0};
   on_four_threads([&](int) {
     const auto throwing = [](float score, heed::Index, heed::Index h, heed::Index, heed::Index) {

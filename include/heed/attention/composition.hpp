@@ -6,9 +6,11 @@
 #include <heed/core/workspace.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -104,8 +106,9 @@ inline constexpr bool writes_logsumexp = requires(const B& m, T x) {
 
 /// How the kernels mark a pair that is hidden.
 template <class T>
-bool is_hidden_weight(T weight) {
-  return weight == 0 && std::signbit(weight);
+bool is_hidden_weight(T weight) {  // by bits: -fno-signed-zeros may not take it for 0
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Bits>(weight) == Bits{1} << (8 * sizeof(T) - 1);
 }
 
 /// The modifiers of one call, bound to its sizes and put together in the order of the contract: scale, score modifiers

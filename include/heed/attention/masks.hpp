@@ -247,7 +247,7 @@ auto mask(const X& values) {
 
 /// Pairs take part where f(b, h, i, j) is true (mask_mod of torch.nn.attention.flex_attention). i counts the queries of
 /// the call from 0, whatever their position. f is called for pairs that exist, some of which may be hidden otherwise,
-/// in any order, number and thread; it must not throw. May be given several times: all must be true.
+/// in any order, number and thread; what it throws comes out of the call. May be given several times: all must be true.
 ///
 /// ```cpp
 /// auto out = heed::scaled_dot_product_attention(
@@ -261,7 +261,7 @@ auto mask_mod(F&& f) {
 }
 
 /// The same with a predicate of blocks, which makes sparse masks fast: may_see(b, h, i, i_end, j, j_end) is false only
-/// if f is false for all pairs of the queries i … i_end − 1 and the keys j … j_end − 1, which are then passed over
+/// if f is false for all pairs of the queries i … i_end − 1 and the keys j … j_end − 1, which may then be passed over
 /// without being computed (the block mask of torch.nn.attention.flex_attention). Called as f is, for blocks of any
 /// size.
 ///

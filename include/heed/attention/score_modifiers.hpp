@@ -223,8 +223,8 @@ auto alibi(std::initializer_list<T> slopes) {
 
 /// f(score, b, h, i, j) instead of the score (score_mod of torch.nn.attention.flex_attention). i counts the queries of
 /// the call from 0, whatever their position; −inf hides the pair, whatever follows. f is called for pairs that exist,
-/// some of which may be hidden and have any score, in any order, number and thread; it must not throw. Use heed::exp
-/// and heed::tanh in it rather than the standard ones. May be given several times.
+/// some of which may be hidden and have any score, in any order, number and thread; what it throws comes out of the
+/// call. Use heed::exp and heed::tanh in it rather than the standard ones. May be given several times.
 ///
 /// ```cpp
 /// auto nearer = [](float score, auto, auto, auto i, auto j) { return score - 0.1f * float(i > j ? i - j : j - i); };

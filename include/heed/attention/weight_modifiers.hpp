@@ -157,8 +157,8 @@ auto sinks(std::initializer_list<T> logits) {
 }
 
 /// f(weight, b, h, i, j) instead of the normalised weight, before dropout; the weight of a hidden pair stays 0
-/// (prob_mod of ONNX's FlexAttention). f is called in any order, number and thread; it must not throw. It needs the
-/// normalised weights, hence a second pass over the scores, and has no backward.
+/// (prob_mod of ONNX's FlexAttention). f is called in any order, number and thread; what it throws comes out of the
+/// call. It needs the normalised weights, hence a second pass over the scores, and has no backward.
 ///
 /// ```cpp
 /// auto sharper = [](float weight, auto...) { return weight < 0.01f ? 0.0f : weight; };

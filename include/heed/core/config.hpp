@@ -22,7 +22,11 @@
 /// either, so that a file for every processor could get the code for one. Types that files hand to each other (Tensor,
 /// views, errors …) and what is there once a program (error handler, executor, workspaces) stand outside; their members
 /// are always inlined. For Eigen's and the standard library's functions nothing of the kind is promised.
-#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(__AVX512FP16__)
+#define HEED_FLAGS_SIMD _avx512_fp16
+#elif defined(__AVX512VBMI__)
+#define HEED_FLAGS_SIMD _avx512_vbmi
+#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define HEED_FLAGS_SIMD _avx512
 #elif defined(__AVX512F__)
 #define HEED_FLAGS_SIMD _avx512f
@@ -30,10 +34,18 @@
 #define HEED_FLAGS_SIMD _avx2
 #elif defined(__AVX2__)
 #define HEED_FLAGS_SIMD _avx2_without_fma
+#elif defined(__AVX__) && defined(__FMA__)
+#define HEED_FLAGS_SIMD _avx_fma
 #elif defined(__AVX__)
 #define HEED_FLAGS_SIMD _avx
 #elif defined(__SSE4_2__)
-#define HEED_FLAGS_SIMD _sse4
+#define HEED_FLAGS_SIMD _sse4_2
+#elif defined(__SSE4_1__)
+#define HEED_FLAGS_SIMD _sse4_1
+#elif defined(__SSSE3__)
+#define HEED_FLAGS_SIMD _ssse3
+#elif defined(__SSE3__)
+#define HEED_FLAGS_SIMD _sse3
 #elif defined(__ARM_FEATURE_SVE)
 #define HEED_FLAGS_SIMD _sve
 #else

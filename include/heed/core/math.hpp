@@ -19,8 +19,7 @@ template <>
 struct ExpConstants<float> {
   using Integer = std::int32_t;
   static constexpr int mantissa_bits = 23;
-  static constexpr Integer exponent_bias = 127;
-  static constexpr float magic = 0x1.8p23f;  // x + magic has round(x) in its lowest bits
+  static constexpr std::int32_t exponent_bias = 127;
   static constexpr float log2_e = 0x1.715476p0f, ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
   static constexpr float smallest = -87.3f, largest = 88.7f;  // between them e^x and 2^n are normal numbers
   static constexpr float saturates = 10;                      // tanh is 1 from here on
@@ -31,8 +30,7 @@ template <>
 struct ExpConstants<double> {
   using Integer = std::int64_t;
   static constexpr int mantissa_bits = 52;
-  static constexpr Integer exponent_bias = 1023;
-  static constexpr double magic = 0x1.8p52;
+  static constexpr std::int32_t exponent_bias = 1023;
   static constexpr double log2_e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
   static constexpr double smallest = -708.3, largest = 709.0;
   static constexpr double saturates = 22;
@@ -50,12 +48,13 @@ struct SplitExp {
   [[gnu::always_inline]] explicit SplitExp(T x) {
     using C = ExpConstants<T>;
     using Integer = typename C::Integer;
-    const T shifted = x * C::log2_e + C::magic;
-    const T n = shifted - C::magic;
+    // Rounded by cutting a positive number off: adding a large one instead would not survive -fassociative-math.
+    const T number = x == x ? x : T(0);
+    const auto exponent = static_cast<std::int32_t>(number * C::log2_e + (C::exponent_bias + T(0.5)));
+    const T n = static_cast<T>(exponent - C::exponent_bias);
     const T r = (x - n * C::ln2_high) - n * C::ln2_low;
     fraction = r * r * polynomial(r, std::make_index_sequence<std::size(C::c)>{}) + r;
-    const Integer exponent = std::bit_cast<Integer>(shifted) - std::bit_cast<Integer>(C::magic) + C::exponent_bias;
-    power = std::bit_cast<T>(exponent << C::mantissa_bits);
+    power = std::bit_cast<T>(static_cast<Integer>(exponent) << C::mantissa_bits);
   }
 
  private:

@@ -28,8 +28,8 @@ struct KeyRun {
 };
 
 /// What a kernel asks of the modifiers about one head. Functions by pointer, called for many pairs at a time, so that
-/// the kernels are compiled once and not for every combination of modifiers (a fifth of the compile time of a call);
-/// what is not needed is nullptr. They take these rules first.
+/// the kernels are compiled once and not for every combination of modifiers; what is not needed is nullptr. They take
+/// these rules first.
 template <class T>
 struct HeadRules {
   const void* composition;

@@ -2,7 +2,6 @@
 
 #include <heed/core/config.hpp>
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -48,7 +47,8 @@ inline InstructionSet chosen_instruction_set() {
 
 namespace heed::inline HEED_FLAGS {
 
-/// The instruction set that the kernels use in this program.
+/// The instruction set that the kernels use in this program: the best that the processor has, or less if the
+/// environment variable HEED_ISA says so (baseline, avx2 or avx512).
 inline InstructionSet instruction_set() {
   static const InstructionSet chosen = detail::chosen_instruction_set();
   return chosen;

@@ -1,6 +1,6 @@
-// A few queries against many keys (decoding). Keys and values are used where they lie, and read from memory once for all
-// rows that share them: a row is a query of one of the heads that read the same key head. Read once for each instruction
-// set.
+// A few queries against many keys (decoding). Keys and values are used where they lie, and read from memory once for
+// all rows that share them: a row is a query of one of the heads that read the same key head. Read once for each
+// instruction set.
 
 /// The features of a key or a value in vectors: whole ones, and what is left over at the end of one more, whose other
 /// lanes do not count.
@@ -13,7 +13,9 @@ struct FeatureVectors {
   Bits counts;   // the lanes of the last vector that count, all bits
 
   explicit FeatureVectors(Index features)
-      : count(features), whole(features / width<T> * width<T>), padded((features + width<T> - 1) / width<T> * width<T>) {
+      : count(features),
+        whole(features / width<T> * width<T>),
+        padded((features + width<T> - 1) / width<T> * width<T>) {
     for (int i = 0; i < width<T>; ++i) counts[i] = i < whole + width<T> - count ? 0 : -1;
   }
   /// Whether rows of features at these strides can be used in place: their last vector begins before what is left over.
@@ -98,8 +100,8 @@ Index way_ahead(const Strided<const T>& x, Index j, Index end, const FeatureVect
 
 /// Scores of R rows of q (f.padded apart) and a vector's width of keys, of which n are there; the rest get any score.
 template <class T, int R>
-void few_scores(const T* q, const FeatureRows<T>& keys, Index n, const FeatureVectors<T>& f, Index ahead,
-                T* scores, Index stride) {
+void few_scores(const T* q, const FeatureRows<T>& keys, Index n, const FeatureVectors<T>& f, Index ahead, T* scores,
+                Index stride) {
   constexpr int W = width<T>;
   constexpr int wanted = few_sums / R < 4 ? few_sums / R : 4;
   constexpr int J = wanted < W ? wanted : W;  // keys at a time
@@ -110,9 +112,8 @@ void few_scores(const T* q, const FeatureRows<T>& keys, Index n, const FeatureVe
     for (int j = 0; j < J; ++j) key[j] = keys.data + (j0 + j < n ? j0 + j : n - 1) * keys.stride;
     Array<Array<V<T>, J>, R> tile;
     HEED_UNROLL
-    for (int r = 0; r < R; ++r)
-      HEED_UNROLL
-      for (int j = 0; j < J; ++j) tile[r][j] = V<T>{};
+    for (int r = 0; r < R; ++r) HEED_UNROLL
+    for (int j = 0; j < J; ++j) tile[r][j] = V<T>{};
     for (Index c = 0; c < f.whole; c += W) {
       Array<V<T>, J> x;
       HEED_UNROLL
@@ -137,9 +138,8 @@ void few_scores(const T* q, const FeatureRows<T>& keys, Index n, const FeatureVe
       }
     }
     HEED_UNROLL
-    for (int r = 0; r < R; ++r)
-      HEED_UNROLL
-      for (int j = 0; j < J; ++j) sum[r][j0 + j] = tile[r][j];
+    for (int r = 0; r < R; ++r) HEED_UNROLL
+    for (int j = 0; j < J; ++j) sum[r][j0 + j] = tile[r][j];
   }
   for (int r = 0; r < R; ++r) store(scores + r * stride, sums_of<T>(sum[r]));
 }
@@ -151,9 +151,8 @@ HEED_INLINE void few_value_tile(const T* weights, Index weight_stride, const T* 
   constexpr int W = width<T>;
   Array<Array<V<T>, C>, R> sum;
   HEED_UNROLL
-  for (int r = 0; r < R; ++r)
-    HEED_UNROLL
-    for (int c = 0; c < C; ++c) sum[r][c] = load(out + r * out_stride + c * W);
+  for (int r = 0; r < R; ++r) HEED_UNROLL
+  for (int c = 0; c < C; ++c) sum[r][c] = load(out + r * out_stride + c * W);
   for (Index j = 0; j < n; ++j, values += value_stride) {
     Array<V<T>, C> x;
     HEED_UNROLL
@@ -164,15 +163,14 @@ HEED_INLINE void few_value_tile(const T* weights, Index weight_stride, const T* 
     HEED_UNROLL
     for (int r = 0; r < R; ++r) {
       const T weight = weights[r * weight_stride + j];
-      if (SkipHidden && __builtin_signbit(weight)) continue;
+      if (SkipHidden && is_hidden(weight)) continue;
       HEED_UNROLL
       for (int c = 0; c < C; ++c) sum[r][c] += weight * x[c];
     }
   }
   HEED_UNROLL
-  for (int r = 0; r < R; ++r)
-    HEED_UNROLL
-    for (int c = 0; c < C; ++c) store(out + r * out_stride + c * W, sum[r][c]);
+  for (int r = 0; r < R; ++r) HEED_UNROLL
+  for (int c = 0; c < C; ++c) store(out + r * out_stride + c * W, sum[r][c]);
 }
 
 /// The vectors of a value from c on, C at a time and the rest one by one.
@@ -272,7 +270,7 @@ void sum_few_values(Index rows, const T* weights, Index weight_stride, const Str
   }
 }
 
-/// The kernel. `rules(head)` gives the rules of a head of the task.
+/// The kernel.
 template <class T>
 struct FewQueries {
   /// Keys of one chunk: the same for every number of threads, as what is summed in which order decides the bits.
@@ -349,8 +347,7 @@ struct FewQueries {
     V<T> check{};
     for (Index i = 0; i < rows * value.padded; i += width<T>) check += load(partial.out + i) * T(0);
     const T finite = sum_of<T>(check);
-    if (finite != finite)
-      sum_few_values<T>(rows, scores, chunk, task.v, begin, n, value, true, partial.out, packed);
+    if (finite != finite) sum_few_values<T>(rows, scores, chunk, task.v, begin, n, value, true, partial.out, packed);
   }
 
   /// e^(from − largest); 1 and not NaN from an infinity to itself.

@@ -1,6 +1,7 @@
 // Attention of some queries of one head, fused: scores, softmax and values block by block. Read once for each
 // instruction set.
 
+/// Whether values may be multiplied by weights of 0 without a trace: a NaN or an infinity may not.
 template <class T>
 bool all_finite(const T* x, Index stride, Index rows, Index columns) {
   V<T> sum[4] = {};  // a chain of its own for each of four rows
@@ -10,7 +11,7 @@ bool all_finite(const T* x, Index stride, Index rows, Index columns) {
   return total == total;
 }
 
-/// How often the keys are gone through: once, or for weights that must be normalised twice.
+/// How often the keys are gone through: once, or twice where weights are changed, which must be normalised before.
 enum class Pass { only, sums, values };
 
 /// The queries of one task, which must be at least one.
@@ -55,16 +56,20 @@ class Forward {
 
   void begin() {
     for (Index i = 0; i < tile_rows * d_; ++i) scratch_.q[i] = 0;  // of queries that do not exist too
-    for (Index r = 0; r < rows_; ++r) {
-      scratch_.seen[r] = keys_of(rules_, query(r));
-      seen_ = joined(seen_, scratch_.seen[r]);
+    if (rules_.keys == nullptr) {
+      seen_ = {0, rules_.length};
+    } else {
+      for (Index r = 0; r < rows_; ++r) {
+        scratch_.seen[r] = rules_.keys(rules_, query(r));
+        seen_ = joined(seen_, scratch_.seen[r]);
+      }
     }
   }
 
   void attend_blocks(Pass pass) {
     const Index first = seen_.first / blocks_.keys * blocks_.keys;
     for (Index j = first; j < seen_.end; j += blocks_.keys) {
-      const Block block = packed_block(j, smaller(blocks_.keys, seen_.end - j));
+      const Block block = packed_block(pass, j, smaller(blocks_.keys, seen_.end - j));
       Strip strip{0, 0};
       for (; strip.first < rows_; strip.first += strip.rows) {
         strip.rows = strip_rows(rows_ - strip.first);
@@ -93,9 +98,10 @@ class Forward {
     return left > tile_rows && left <= 2 * half ? half : smaller(left, tile_rows);
   }
 
-  Block packed_block(Index first, Index n) {
+  Block packed_block(Pass pass, Index first, Index n) {
     pack_keys<T>(task_.k.data + first * task_.k.row, task_.k.row, task_.k.column, n, d_, scratch_.panels);
     Block block{first, n, task_.v.data + first * task_.v.row, task_.v.row, true};
+    if (pass == Pass::sums) return block;
     if (task_.v.column != 1 || task_.e != e_) {
       for (Index i = 0; i < n * e_; i += width<T>) store(scratch_.values + i, V<T>{});
       pack_rows<T>(block.values, task_.v.row, task_.v.column, n, task_.e, T(1), scratch_.values, e_);
@@ -110,7 +116,8 @@ class Forward {
     Array<KeyRun, tile_rows> seen;  // by each row, keys of the block
     KeyRun all{0, 0};               // by any row
     for (Index m = 0; m < strip.rows; ++m) {
-      seen[m] = part_of(scratch_.seen[strip.first + m], block.first, block.keys);
+      seen[m] = rules_.keys == nullptr ? KeyRun{0, block.keys}
+                                       : part_of(scratch_.seen[strip.first + m], block.first, block.keys);
       all = joined(all, seen[m]);
     }
     if (all.first >= all.end) return;
@@ -188,8 +195,7 @@ class Forward {
       if (task_.out.column == 1)
         for (; c + width<T> <= task_.e; c += width<T>) store(to + c, load(row + c));
       for (; c < task_.e; ++c) to[c * task_.out.column] = row[c];
-      if (rules_.write_logsumexp != nullptr)
-        rules_.write_logsumexp(rules_, query(r), scratch_.largest[r], sum);
+      if (rules_.write_logsumexp != nullptr) rules_.write_logsumexp(rules_, query(r), scratch_.largest[r], sum);
     }
   }
 

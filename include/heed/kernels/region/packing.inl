@@ -58,7 +58,7 @@ HEED_INLINE void transpose_square(const T* from, Index row_stride, T* to, Index 
 /// more than lanes, and zeros stand where there are fewer.
 template <class T>
 void pack_columns(const T* from, Index row_stride, Index column_stride, Index rows, Index columns, T* to,
-                              Index to_stride) {
+                  Index to_stride) {
   constexpr int W = width<T>;
   Index c = 0;
   if (rows >= W && column_stride == 1)

@@ -51,7 +51,7 @@ HEED_INLINE void value_tile(const T* weights, Index weight_stride, const T* valu
     HEED_UNROLL
     for (int m = 0; m < M; ++m) {
       const T x = weights[m * weight_stride + j];
-      if (SkipHidden && x == 0 && __builtin_signbit(x)) continue;
+      if (SkipHidden && is_hidden(x)) continue;
       HEED_UNROLL
       for (int c = 0; c < N; ++c) sum[m][c] += x * value[c];
     }
@@ -81,7 +81,7 @@ void value_strip(const T* weights, Index weight_stride, const T* values, Index v
   if (c < e) value_tile<T, M, 1, SkipHidden>(weights, weight_stride, values + c, value_stride, n, out + c, e, decay);
 }
 
-/// Calls f.template operator()<M>() with the smallest M of a few that is at least `rows`.
+/// Calls f.template run<M>() with the smallest M of a few that is at least `rows`.
 template <int M, class F>
 HEED_INLINE void with_tile_rows(Index rows, const F& f) {
   constexpr int next = M > 8 ? 8 : M > 4 ? 4 : 0;  // fewer rows than four would take as long as four

@@ -46,6 +46,22 @@ template <class T>
 HEED_INLINE V<T> larger(V<T> a, V<T> b) {
   return a < b ? b : a;
 }
+/// Weights, those of hidden pairs marked: −0 instead of 0. By bits, here and below: for the compiler with
+/// -fno-signed-zeros the two are one.
+template <class T>
+HEED_INLINE V<T> marked(V<T> weight, V<T> score) {
+  using Lane = typename IntegerOf<sizeof(T)>::Type;
+  typedef Lane Lanes __attribute__((vector_size(HEED_VECTOR_BYTES)));
+  const Lanes hidden = score == all<T>(-__builtin_huge_val());
+  return reinterpret_cast<V<T>>(reinterpret_cast<Lanes>(weight) | (hidden & (Lane{1} << (8 * sizeof(T) - 1))));
+}
+template <class T>
+HEED_INLINE bool is_hidden(T weight) {
+  typename IntegerOf<sizeof(T)>::Type bits;
+  __builtin_memcpy(&bits, &weight, sizeof bits);
+  return bits == typename IntegerOf<sizeof(T)>::Type{1} << (8 * sizeof(T) - 1);
+}
+
 template <int... I>
 struct IntegerList {};
 template <int n, int... I>

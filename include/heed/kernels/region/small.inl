@@ -23,9 +23,6 @@ class Small {
  private:
   static constexpr T hidden = -__builtin_huge_val();
 
-  /// −0 marks what is hidden.
-  static bool is_marked(T weight) { return weight == 0 && __builtin_signbit(weight); }
-
   T* lanes(V<T>* vectors) { return reinterpret_cast<T*>(vectors); }
 
   void score() {
@@ -52,7 +49,7 @@ class Small {
     for (int n = 0; n < N; ++n) weights_[j + n] = sum[n] * rules_.factor;
   }
 
-  /// The final scores, a query at a time where they are not those that they are: −inf where it sees nothing.
+  /// Final scores, edited a query at a time: −inf where it sees nothing.
   void finish_scores() {
     T* const scores = lanes(weights_);
     for (Index m = 0; m < queries_; ++m) {
@@ -77,7 +74,7 @@ class Small {
     for (Index j = 0; j < task_.s; ++j) {
       const V<T> weight = exponential<T>(weights_[j] - base);
       sum_ += weight;
-      weights_[j] = weights_[j] == hidden ? -V<T>{} : weight;
+      weights_[j] = marked<T>(weight, weights_[j]);
     }
   }
 
@@ -133,7 +130,7 @@ class Small {
         T sum = 0;
         for (Index j = 0; j < task_.s; ++j) {
           const T weight = weights[j * width<T> + m];
-          if (!is_marked(weight)) sum += weight * task_.v.data[j * task_.v.row + c * task_.v.column];
+          if (!is_hidden(weight)) sum += weight * task_.v.data[j * task_.v.row + c * task_.v.column];
         }
         lanes(out_)[c * width<T> + m] = sum;
       }

@@ -40,12 +40,11 @@ HEED_INLINE T largest_in_row(const T* row, Index n) {
 /// Σ weights, in lanes.
 template <class T, bool MarkHidden>
 HEED_INLINE V<T> weigh_row(T* row, Index n, T base, V<T> sum) {
-  constexpr T hidden = -__builtin_huge_val();
   for (Index j = 0; j < n; j += width<T>) {
     const V<T> score = load(row + j);
     const V<T> weight = exponential<T>(score - base);
     sum += weight;
-    store(row + j, MarkHidden ? (score == hidden ? -V<T>{} : weight) : weight);
+    store(row + j, MarkHidden ? marked<T>(weight, score) : weight);
   }
   return sum;
 }
@@ -60,7 +59,7 @@ void soften_rows(T* scores, Index stride, Index rows, Index n, T* largest, V<T>*
   constexpr T hidden = -__builtin_huge_val();
   Array<T, row_lanes<T>> base;
   for (Index m = 0; m < row_lanes<T>; ++m) base[m] = m < rows ? largest_in_row(scores + m * stride, n) : hidden;
-  for (Index m = 0; m < rows; m += W) {  // e^x of all rows at once
+  for (Index m = 0; m < row_lanes<T>; m += W) {  // e^x of all rows at once
     const V<T> before = load(largest + m);
     const V<T> now = larger<T>(before, load(base + m));
     const V<T> finite = now == hidden ? V<T>{} : now;  // −inf − −inf would be NaN
@@ -72,13 +71,17 @@ void soften_rows(T* scores, Index stride, Index rows, Index n, T* largest, V<T>*
     sums[m] = weigh_row<T, MarkHidden>(scores + m * stride, n, base[m], sums[m] * decay[m]);
 }
 
-/// x / divisor, exactly rounded but for rare cases, in a third of the time of a division ("Computation of elementary
-/// functions on the IBM RISC System/6000 processor", Markstein, 1990).
+/// x / divisor, with fused multiply-adds exactly rounded but for rare cases and in a third of the time of a division
+/// ("Computation of elementary functions on the IBM RISC System/6000 processor", Markstein, 1990).
 template <class T>
-HEED_INLINE V<T> quotient(V<T> x, V<T> divisor, V<T> inverse) {
+HEED_INLINE V<T> quotient(V<T> x, V<T> divisor, [[maybe_unused]] V<T> inverse) {
+#if HEED_VECTOR_BYTES == 16  // perhaps without them
+  return x / divisor;
+#else
   const V<T> first = x * inverse;
   const V<T> better = first + (x - first * divisor) * inverse;
   return better == better ? better : first;  // infinity − infinity
+#endif
 }
 
 /// The same scores once more → normalised weights e^(score − largest) / sum, hidden ones −0.
@@ -94,7 +97,7 @@ void normalise_rows(T* scores, Index stride, Index rows, Index n, const T* large
     for (Index j = 0; j < n; j += width<T>) {
       const V<T> score = load(row + j);
       const V<T> weight = quotient<T>(exponential<T>(score - base), divisor, inverse);
-      store(row + j, score == hidden ? -V<T>{} : weight);
+      store(row + j, marked<T>(weight, score));
     }
   }
 }

@@ -1,0 +1,68 @@
+// Compiled with -ffast-math -fno-finite-math-only, which heed lets through: results must stay right, and what is hidden
+// hidden. Prints what is wrong.
+#include <heed/heed.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+namespace {
+
+using heed::Index;
+
+double tilt(double score, Index i, Index j) { return score - std::exp(0.05 * static_cast<double>(i - j)); }
+
+/// Attention of query i by plain sums; key 7 is hidden.
+std::vector<double> expected_row(const heed::Tensor<float, 2>& q, const heed::Tensor<float, 2>& k,
+                                 const heed::Tensor<float, 2>& v, Index i) {
+  const Index d = q.shape()[1];
+  std::vector<double> row(static_cast<std::size_t>(d));
+  double sum = 0;
+  for (Index j = 0; j <= i; ++j) {
+    if (j == 7) continue;
+    double score = 0;
+    for (Index c = 0; c < d; ++c) score += static_cast<double>(q(i, c)) * static_cast<double>(k(j, c));
+    const double weight = std::exp(tilt(score / std::sqrt(static_cast<double>(d)), i, j));
+    sum += weight;
+    for (Index c = 0; c < d; ++c) row[static_cast<std::size_t>(c)] += weight * static_cast<double>(v(j, c));
+  }
+  for (double& x : row) x /= sum;
+  return row;
+}
+
+/// How far results for n tokens are off at most; infinite if what is hidden shows.
+double largest_error(Index n) {
+  heed::Generator rng(3);
+  heed::Tensor<float, 2> q = heed::rand<float>(rng, n, 16), k = heed::rand<float>(rng, n, 16), v = q;
+  heed::Tensor<bool, 2> mask(n, n);
+  mask.fill(true);
+  for (Index i = 0; i < n && n > 7; ++i) mask(i, 7) = false;
+  for (Index c = 0; c < 16 && n > 7; ++c) k(7, c) = v(7, c) = std::numeric_limits<float>::quiet_NaN();
+  const auto out = heed::scaled_dot_product_attention(q, k, v, heed::causal(), heed::mask(mask),
+                                                      heed::score_mod([](float score, auto, auto, auto i, auto j) {
+                                                        return score - heed::exp(0.05f * static_cast<float>(i - j));
+                                                      }));
+  double largest = 0;
+  for (Index i = 0; i < n; ++i) {
+    const std::vector<double> expected = expected_row(q, k, v, i);
+    for (Index c = 0; c < 16; ++c) {
+      const double error = std::abs(static_cast<double>(out(i, c)) - expected[static_cast<std::size_t>(c)]);
+      largest = error <= largest ? largest : error < HUGE_VAL ? error : HUGE_VAL;
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+int main() {
+  int failures = 0;
+  for (const Index n : {1, 5, 12, 100, 700}) {
+    const double error = largest_error(n);
+    if (error < 1e-5) continue;
+    std::printf("failed: %td tokens are off by %g\n", n, error);
+    ++failures;
+  }
+  return failures;
+}
