@@ -49,9 +49,7 @@ struct Rules {
   static HeadRules<T> of_head(const void* context, Index head) {
     const Rules& all = *static_cast<const Rules*>(context);
     HeadRules<T> rules{context, 0,         head,           all.s,
-                       0,       all.scale, all.sink(head), all.sink(head) == -infinity<T> ? T(0) : T(1),
-                       nullptr, nullptr,   nullptr,        nullptr,
-                       nullptr, nullptr};
+                       0,       all.scale, all.sink(head), all.sink(head) == -infinity<T> ? T(0) : T(1)};
     rules.keys = [](const HeadRules<T>& head_rules, Index i) { return of(head_rules).keys(i); };
     rules.edit = [](const HeadRules<T>& head_rules, T* scores, Index i, Index j, Index n) {
       for (Index k = 0; k < n; ++k)

@@ -42,24 +42,6 @@ inline constexpr bool check_repeated<First, Rest...> =
 template <class M, class T>
 using Bound = decltype(std::declval<const M&>().template bind<T>(std::declval<const AttentionSizes&>()));
 
-/// Whether a bound modifier has at least one of the hooks by which it can take part; a misspelt one is none.
-template <class B, class T>
-inline constexpr bool takes_part = requires(const B& m) {
-  m.scale();
-}
-|| requires(const B& m) { m.length(Index{}); }
-|| requires(const B& m) { m.keys(Index{}); }
-|| requires(const B& m, const modifiers::Pair& at) { m.sees(at); }
-|| requires(const B& m, const modifiers::Pair& at) { m.score(T{}, at); }
-|| requires(const B& m) { m.sink(Index{}); }
-|| requires(const B& m, const modifiers::Pair& at) { m.weight(T{}, at); }
-|| requires(const B& m, const modifiers::Pair& at) { m.keep(T{}, at); }
-|| requires(const B& m) {
-  m.each_output([](const char*, const auto&) {});
-}
-|| requires(const B& m) { m.workspace(); }
-|| requires(const B& m, Task task) { m.run(Index{}, task); };
-
 /// Whether a bound modifier has the hook in question.
 template <class B, class T>
 inline constexpr bool changes_score = requires(const B& m, T x, const modifiers::Pair& at) {
@@ -102,6 +84,19 @@ inline constexpr bool draws_in_order = requires(const B& m) {
 template <class B, class T>
 inline constexpr bool writes_logsumexp = requires(const B& m, T x) {
   m.write_logsumexp(Index{}, Index{}, Index{}, x);
+};
+
+/// Whether a bound modifier has at least one of the hooks by which it can take part; a misspelt one is none.
+template <class B, class T>
+inline constexpr bool takes_part = bounds_key<B> || hides_pair<B> || changes_score<B, T> || changes_weight<B, T> ||
+                                   drops_weight<B, T> || runs_loops<B> || requires(const B& m) {
+  m.scale();
+}
+|| requires(const B& m) { m.length(Index{}); }
+|| requires(const B& m) { m.sink(Index{}); }
+|| requires(const B& m) { m.workspace(); }
+|| requires(const B& m) {
+  m.each_output([](const char*, const auto&) {});
 };
 
 /// How the kernels mark a pair that is hidden.
@@ -191,7 +186,9 @@ class Composition {
     return hidden;
   }
 
-  /// The score of a pair from the scaled q·k, before masks. −inf if it was −inf at any time.
+  /// The score of a pair from the scaled q·k, before masks. −inf if it was −inf at any time. The kernels write no
+  /// output: that is the reference's.
+  template <bool writes = true>
   T changed_score(T scaled, const modifiers::Pair& at) const {
     constexpr T hidden = -std::numeric_limits<T>::infinity();
     T score = scaled;
@@ -201,7 +198,7 @@ class Composition {
         score = m.score(score, at);
         is_hidden = is_hidden || score == hidden;
       }
-      if constexpr (requires { m.write_score(score, at); }) m.write_score(score, at);
+      if constexpr (writes && requires { m.write_score(score, at); }) m.write_score(score, at);
     });
     return is_hidden ? hidden : score;
   }

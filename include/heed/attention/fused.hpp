@@ -10,7 +10,6 @@
 #include <heed/kernels/kernels.hpp>
 
 #include <algorithm>
-#include <tuple>
 
 namespace heed::detail::inline HEED_FLAGS {
 
@@ -22,7 +21,7 @@ inline constexpr Index queries_per_task = 512;
 inline constexpr Index work_per_task = 256 * 1024;
 
 /// Up to so many queries count as few: see kernels/region/few_queries.inl.
-inline constexpr Index few_queries = 8;
+inline constexpr Index most_few_queries = 8;
 
 /// What the kernels need of a call's modifiers, whatever these are, so that what follows is compiled once.
 template <class T>
@@ -54,7 +53,7 @@ class FusedAttention {
     if (out_.size() == 0) return;
     if (kernels::is_small(sizes_.t, sizes_.s, sizes_.d, e_)) {
       compute_small();
-    } else if (sizes_.t <= few_queries && !rules_.changes_weights) {
+    } else if (sizes_.t <= most_few_queries && !rules_.changes_weights) {
       compute_few();
     } else {
       compute_rows();
@@ -137,22 +136,22 @@ class FusedAttention {
     Index index;
 
     kernels::FewQueriesTask<T> task() const {
-      const auto& [out, q, k, v] = std::tie(attention.out_, attention.q_, attention.k_, attention.v_);
-      const AttentionSizes& sizes = attention.sizes_;
-      const Index b = index / sizes.g, g = index % sizes.g, first_head = g * attention.group();
-      return {matrix(q, b, first_head),
-              q.strides()[1],
-              matrix(k, b, g),
-              matrix(v, b, g),
-              matrix(out, b, first_head),
-              out.strides()[1],
-              attention.group(),
-              sizes.t,
-              sizes.s,
-              sizes.d,
-              attention.e_,
-              this,
-              rules};
+      const FusedAttention& all = attention;
+      const AttentionSizes& sizes = all.sizes_;
+      const Index b = index / sizes.g, g = index % sizes.g, first_head = g * all.group();
+      return {.q = matrix(all.q_, b, first_head),
+              .q_head = all.q_.strides()[1],
+              .k = matrix(all.k_, b, g),
+              .v = matrix(all.v_, b, g),
+              .out = matrix(all.out_, b, first_head),
+              .out_head = all.out_.strides()[1],
+              .heads = all.group(),
+              .t = sizes.t,
+              .s = sizes.s,
+              .d = sizes.d,
+              .e = all.e_,
+              .rules_context = this,
+              .rules_of = rules};
     }
     static kernels::HeadRules<T> rules(const void* key_head, Index head) {
       const KeyHead& of = *static_cast<const KeyHead*>(key_head);

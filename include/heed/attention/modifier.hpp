@@ -2,6 +2,7 @@
 
 #include <heed/attention/problem.hpp>
 #include <heed/core/tensor_like.hpp>
+#include <heed/kernels/head_task.hpp>
 
 #include <concepts>
 #include <ranges>
@@ -77,9 +78,7 @@ struct PairBlock {
 };
 
 /// Keys first ≤ j < end; none if end ≤ first.
-struct KeyRange {
-  Index first, end;
-};
+using KeyRange = kernels::KeyRun;
 
 /// Base of every modifier: it marks the type as one.
 struct Modifier {};

@@ -19,20 +19,14 @@ struct RuleFunctions {
     constexpr T hidden = -std::numeric_limits<T>::infinity();
     const Composition& composition = *static_cast<const Composition*>(call_composition);
     const T sink = composition.sink(h);
-    Rules rules{&composition,
-                b,
-                h,
-                composition.length(b),
-                composition.offset(b),
-                composition.scale(),
-                sink,
-                sink == hidden ? T(0) : T(1),
-                nullptr,
-                nullptr,
-                nullptr,
-                nullptr,
-                nullptr,
-                nullptr};
+    Rules rules{.composition = &composition,
+                .b = b,
+                .h = h,
+                .length = composition.length(b),
+                .offset = composition.offset(b),
+                .factor = composition.scale(),
+                .first_largest = sink,
+                .first_sum = sink == hidden ? T(0) : T(1)};
     if constexpr (Composition::bounds_keys) rules.keys = keys;
     if constexpr (Composition::hides_blocks) rules.hides = hides;
     if constexpr (Composition::edits_scores)
@@ -71,14 +65,13 @@ struct RuleFunctions {
     for (Index k = 0; k < n; ++k) {
       const modifiers::Pair at = pair(rules, i, j + k);
       T score = scores[k];
-      if constexpr (Composition::changes_scores) score = composition(rules).changed_score(score, at);
+      if constexpr (Composition::changes_scores) score = composition(rules).template changed_score<false>(score, at);
       scores[k] = composition(rules).sees(at) ? score : hidden;
     }
   }
 
   static kernels::KeyRun keys(const Rules& rules, Index i) {
-    const modifiers::KeyRange range = composition(rules).keys(rules.length, i + rules.offset);
-    return {range.first, range.end};
+    return composition(rules).keys(rules.length, i + rules.offset);
   }
 
   static bool hides(const Rules& rules, Index i, Index i_end, Index j, Index j_end) {

@@ -12,7 +12,8 @@
 
 namespace heed::detail::inline HEED_FLAGS {
 
-/// What exp and tanh know of a scalar type.
+/// What exp and tanh know of a scalar type. (The kernels have an e^x of their own, in vectors and for x ≤ 0 alone,
+/// which needs no ln 2 in two parts: kernels/region/exponential.inl.)
 template <class T>
 struct ExpConstants;
 template <>

@@ -5,14 +5,22 @@
 #include <atomic>
 #include <exception>
 
+namespace heed::detail::inline HEED_FLAGS {
+
+template <class F>
+void call_part(const void* f, Index n) {
+  (*static_cast<const F*>(f))(n);
+}
+
+}  // namespace heed::detail
+
 namespace heed {
 
 /// The body of a parallel loop: task(n) does part n, on any thread. Cheap to copy. An executor sees no exception of it.
 class Task {
  public:
   template <class F>
-  [[gnu::always_inline]] explicit Task(const F& f)
-      : context_(&f), run_([](const void* context, Index n) { (*static_cast<const F*>(context))(n); }) {}
+  [[gnu::always_inline]] explicit Task(const F& f) : context_(&f), run_(detail::call_part<F>) {}
   [[gnu::always_inline]] void operator()(Index n) const { run_(context_, n); }
 
  private:

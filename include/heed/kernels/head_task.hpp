@@ -39,17 +39,17 @@ struct HeadRules {
   T first_largest, first_sum;  // what is known of a row before its first key: its sink
 
   /// The keys that query i may see, where they are not those before `length`.
-  KeyRun (*keys)(const HeadRules&, Index i);
+  KeyRun (*keys)(const HeadRules&, Index i) = nullptr;
   /// Whether no pair of the queries [i, i_end) and keys [j, j_end) is seen, as far as can be told at once.
-  bool (*hides)(const HeadRules&, Index i, Index i_end, Index j, Index j_end);
+  bool (*hides)(const HeadRules&, Index i, Index i_end, Index j, Index j_end) = nullptr;
   /// Scores of query i and the keys [j, j + n) → final scores, −inf where hidden.
-  void (*edit)(const HeadRules&, T* scores, Index i, Index j, Index n);
+  void (*edit)(const HeadRules&, T* scores, Index i, Index j, Index n) = nullptr;
   /// Normalised weights of query i → what they are changed to. −0 marks what is hidden, and stays.
-  void (*change)(const HeadRules&, T* weights, Index i, Index j, Index n);
+  void (*change)(const HeadRules&, T* weights, Index i, Index j, Index n) = nullptr;
   /// Weights after dropout, likewise.
-  void (*drop)(const HeadRules&, T* weights, Index i, Index j, Index n);
+  void (*drop)(const HeadRules&, T* weights, Index i, Index j, Index n) = nullptr;
   /// Receives what the softmax found: the largest score of a row and Σ e^(score − largest).
-  void (*write_logsumexp)(const HeadRules&, Index i, T largest, T sum);
+  void (*write_logsumexp)(const HeadRules&, Index i, T largest, T sum) = nullptr;
 };
 
 /// A few queries of every query head that reads one key head. Row r is query r % t of the head r / t of these.

@@ -9,6 +9,7 @@
 #include <heed/kernels/region/memory.inl>
 #include <heed/kernels/region/forward.inl>
 #include <heed/kernels/region/small.inl>
+#include <heed/kernels/region/features.inl>
 #include <heed/kernels/region/few_queries.inl>
 // clang-format on
 #undef HEED_INLINE

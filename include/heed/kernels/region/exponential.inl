@@ -74,16 +74,11 @@ HEED_INLINE V<T> exponential(V<T> x) {
   }
   return scaled_by_power(polynomial<T>(E::floor_c, r), exponent, x);
 #else
-  typedef typename IntegerOf<sizeof(T)>::Type Bits __attribute__((vector_size(HEED_VECTOR_BYTES)));
-  V<T> shifted = x * E::log2_e + E::magic;
-#if defined(__aarch64__)
-  asm("" : "+w"(shifted));  // or -fassociative-math would take the magic number off again
-#else
-  asm("" : "+x"(shifted));
-#endif
-  const V<T> r = x * E::log2_e - (shifted - E::magic);
+  // Opaque, or -fassociative-math would take the magic number off in another order.
+  const V<T> shifted = opaque<T>(x * E::log2_e + E::magic);
+  const V<T> r = x * E::log2_e - opaque<T>(shifted - E::magic);
   // A product, not a sum of exponents: NaN times anything stays NaN.
-  const V<T> power = reinterpret_cast<V<T>>(reinterpret_cast<Bits>(shifted) << E::mantissa_bits);
+  const V<T> power = reinterpret_cast<V<T>>(reinterpret_cast<Lanes<T>>(shifted) << E::mantissa_bits);
   return x < E::lowest ? V<T>{} : polynomial<T>(E::c, r) * power;
 #endif
 }

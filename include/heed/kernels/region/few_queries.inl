@@ -2,54 +2,6 @@
 // all rows that share them: a row is a query of one of the heads that read the same key head. Read once for each
 // instruction set.
 
-/// The features of a key or a value in vectors: whole ones, and what is left over at the end of one more, whose other
-/// lanes do not count.
-template <class T>
-struct FeatureVectors {
-  typedef typename IntegerOf<sizeof(T)>::Type Bits __attribute__((vector_size(HEED_VECTOR_BYTES)));
-  Index count;   // features
-  Index whole;   // that fill vectors
-  Index padded;  // numbers in all vectors
-  Bits counts;   // the lanes of the last vector that count, all bits
-
-  explicit FeatureVectors(Index features)
-      : count(features),
-        whole(features / width<T> * width<T>),
-        padded((features + width<T> - 1) / width<T> * width<T>) {
-    for (int i = 0; i < width<T>; ++i) counts[i] = i < whole + width<T> - count ? 0 : -1;
-  }
-  /// Whether rows of features at these strides can be used in place: their last vector begins before what is left over.
-  bool fit(const Strided<const T>& x) const { return x.column == 1 && count >= width<T>; }
-};
-
-/// Rows of features, as vectors: in place or packed.
-template <class T>
-struct FeatureRows {
-  const T* data;
-  Index stride;
-  Index last;  // where in a row the last vector begins that is not whole
-};
-
-/// Rows of x → rows of f.padded numbers, times factor.
-template <class T>
-void pack_features(const Strided<const T>& x, Index rows, const FeatureVectors<T>& f, T factor, T* to) {
-  const Index rest = f.count - f.whole;
-  pack_rows<T>(x.data, x.row, x.column, rows, f.whole, factor, to, f.padded);
-  if (rest == 0) return;
-  for (Index r = 0; r < rows; ++r)
-    for (Index i = f.whole; i < f.padded - rest; ++i) to[r * f.padded + i] = 0;
-  pack_rows<T>(x.data + f.whole * x.column, x.row, x.column, rows, rest, factor, to + f.padded - rest, f.padded);
-}
-
-/// n rows of x from `first` on, packed where they cannot be used in place.
-template <class T>
-FeatureRows<T> rows_of(const Strided<const T>& x, Index first, Index n, const FeatureVectors<T>& f, T* memory) {
-  const Strided<const T> part{x.data + first * x.row, x.row, x.column};
-  if (f.fit(x)) return {part.data, x.row, f.count - width<T>};
-  pack_features<T>(part, n, f, T(1), memory);
-  return {memory, f.padded, f.whole};
-}
-
 /// So many sums are computed at once: what fits into registers.
 inline constexpr int few_sums = HEED_VECTOR_BYTES == 64 ? 16 : 8;
 /// Rows are computed by so many at most.
@@ -74,28 +26,6 @@ HEED_INLINE V<T> sums_of(V<T>* v) {
   } else {
     return v[0];
   }
-}
-
-/// How many rows lie between what is used and what is fetched: 8 KB, in whole blocks of a vector's width of rows. The
-/// processor alone fetches nothing across pages and after pauses: with this the loops read 1.2 to 1.9 times as fast.
-template <class T>
-Index rows_ahead(const FeatureVectors<T>& f) {
-  const Index bytes = width<T> * f.count * static_cast<Index>(sizeof(T));
-  return (few_queries_ahead + bytes - 1) / bytes * width<T>;
-}
-
-/// Fetches some features that lie in a row.
-template <class T>
-HEED_INLINE void fetch_row(const T* row, Index features) {
-  constexpr Index line = 64 / static_cast<Index>(sizeof(T));
-  for (Index c = 0; c < features; c += line) __builtin_prefetch(row + c);
-}
-
-/// From a block of x at row j to the one that should be fetched, if there are rows before `end`; else 0.
-template <class T>
-Index way_ahead(const Strided<const T>& x, Index j, Index end, const FeatureVectors<T>& f) {
-  const Index ahead = rows_ahead(f);
-  return f.fit(x) && j + ahead + width<T> <= end ? ahead * x.row : 0;
 }
 
 /// Scores of R rows of q (f.padded apart) and a vector's width of keys, of which n are there; the rest get any score.
@@ -129,10 +59,9 @@ void few_scores(const T* q, const FeatureRows<T>& keys, Index n, const FeatureVe
       }
     }
     if (f.whole < f.count) {
-      using Bits = typename FeatureVectors<T>::Bits;
       HEED_UNROLL
       for (int j = 0; j < J; ++j) {
-        const V<T> x = reinterpret_cast<V<T>>(reinterpret_cast<Bits>(load(key[j] + keys.last)) & f.counts);
+        const V<T> x = reinterpret_cast<V<T>>(reinterpret_cast<Lanes<T>>(load(key[j] + keys.last)) & f.counts);
         HEED_UNROLL
         for (int r = 0; r < R; ++r) tile[r][j] += load(q + r * f.padded + f.whole) * x;
       }
@@ -296,7 +225,6 @@ struct FewQueries {
 
   /// The keys from `begin` up to the next chunk.
   static void attend_chunk(const FewQueriesTask<T>& task, Index begin, T* partial_memory, T* memory) {
-    constexpr T hidden = -__builtin_huge_val();
     const Index rows = task.heads * task.t;
     const FeatureVectors<T> key(task.d), value(task.e);
     const Partial partial(partial_memory, rows, value);
@@ -337,7 +265,7 @@ struct FewQueries {
         finish_scores(rules, row, computed, i, begin, part_of(keys_of(rules, i), begin, n));
         const T largest = largest_in_row(row, computed);
         partial.largest[r] = largest;
-        partial.sum[r] = sum_of<T>(weigh_row<T, true>(row, computed, largest == hidden ? T(0) : largest, V<T>{}));
+        partial.sum[r] = sum_of<T>(weigh_row<T, true>(row, computed, largest == hidden<T> ? T(0) : largest, V<T>{}));
         if (rules.drop != nullptr) rules.drop(rules, row, i, begin, n);
       }
     }
@@ -345,7 +273,7 @@ struct FewQueries {
     // What is hidden may be NaN or infinite. That shows in the result, and is too rare to look for beforehand.
     sum_few_values<T>(rows, scores, chunk, task.v, begin, n, value, false, partial.out, packed);
     V<T> check{};
-    for (Index i = 0; i < rows * value.padded; i += width<T>) check += load(partial.out + i) * T(0);
+    for (Index i = 0; i < rows * value.padded; i += width<T>) check += load(partial.out + i) * finite_test<T>();
     const T finite = sum_of<T>(check);
     if (finite != finite) sum_few_values<T>(rows, scores, chunk, task.v, begin, n, value, true, partial.out, packed);
   }

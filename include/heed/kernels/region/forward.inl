@@ -4,9 +4,10 @@
 /// Whether values may be multiplied by weights of 0 without a trace: a NaN or an infinity may not.
 template <class T>
 bool all_finite(const T* x, Index stride, Index rows, Index columns) {
+  const V<T> test = finite_test<T>();
   V<T> sum[4] = {};  // a chain of its own for each of four rows
   for (Index r = 0; r < rows; ++r)
-    for (Index c = 0; c < columns; c += width<T>) sum[r % 4] += load(x + r * stride + c) * T(0);  // 0, else NaN
+    for (Index c = 0; c < columns; c += width<T>) sum[r % 4] += load(x + r * stride + c) * test;
   const T total = sum_of<T>((sum[0] + sum[1]) + (sum[2] + sum[3]));
   return total == total;
 }

@@ -25,9 +25,8 @@ HEED_INLINE void exchange_blocks(V<T>& a, V<T>& b, IntegerList<I...>) {
   const V<T> first = __builtin_shufflevector(a, b, ((I & n) ? W + I - n : I)...);
   b = __builtin_shufflevector(a, b, ((I & n) ? W + I : I + n)...);
 #else
-  typedef typename IntegerOf<sizeof(T)>::Type Bits __attribute__((vector_size(HEED_VECTOR_BYTES)));
-  const V<T> first = __builtin_shuffle(a, b, Bits{((I & n) ? W + I - n : I)...});
-  b = __builtin_shuffle(a, b, Bits{((I & n) ? W + I : I + n)...});
+  const V<T> first = __builtin_shuffle(a, b, Lanes<T>{((I & n) ? W + I - n : I)...});
+  b = __builtin_shuffle(a, b, Lanes<T>{((I & n) ? W + I : I + n)...});
 #endif
   a = first;
 }

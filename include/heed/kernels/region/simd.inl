@@ -2,17 +2,6 @@
 
 #define HEED_INLINE inline __attribute__((always_inline))
 
-template <class T>
-struct Simd {
-  static constexpr int width = HEED_VECTOR_BYTES / static_cast<int>(sizeof(T));
-  typedef T Vector __attribute__((vector_size(HEED_VECTOR_BYTES)));
-  typedef T Unaligned __attribute__((vector_size(HEED_VECTOR_BYTES), aligned(alignof(T)), may_alias));
-};
-template <class T>
-using V = typename Simd<T>::Vector;
-template <class T>
-inline constexpr int width = Simd<T>::width;
-
 /// The integer of so many bytes, for lanes and bits.
 template <unsigned bytes>
 struct IntegerOf;
@@ -24,6 +13,26 @@ template <>
 struct IntegerOf<8> {
   using Type = long long;
 };
+
+template <class T>
+struct Simd {
+  static constexpr int width = HEED_VECTOR_BYTES / static_cast<int>(sizeof(T));
+  using Lane = typename IntegerOf<sizeof(T)>::Type;
+  typedef T Vector __attribute__((vector_size(HEED_VECTOR_BYTES)));
+  typedef T Unaligned __attribute__((vector_size(HEED_VECTOR_BYTES), aligned(alignof(T)), may_alias));
+  typedef Lane Lanes __attribute__((vector_size(HEED_VECTOR_BYTES)));
+};
+template <class T>
+using V = typename Simd<T>::Vector;
+template <class T>
+inline constexpr int width = Simd<T>::width;
+/// As many integers of the same size, for numbers of lanes and for bits.
+template <class T>
+using Lanes = typename Simd<T>::Lanes;
+
+/// The score of a hidden pair.
+template <class T>
+inline constexpr T hidden = -__builtin_huge_val();
 
 /// An array of n.
 template <class E, int n>
@@ -41,6 +50,22 @@ template <class T>
 HEED_INLINE V<T> all(T x) {
   return V<T>{} + x;
 }
+/// v, of which the compiler knows nothing more: it may not simplify what is computed with it.
+template <class T>
+HEED_INLINE V<T> opaque(V<T> v) {
+#if defined(__aarch64__)
+  asm("" : "+w"(v));
+#else
+  asm("" : "+x"(v));
+#endif
+  return v;
+}
+/// Times x: 0 where x is finite, else NaN. (With -fno-signed-zeros GCC 12 takes x·0 for 0 in any case.)
+template <class T>
+HEED_INLINE V<T> finite_test() {
+  return opaque<T>(V<T>{});
+}
+
 /// A NaN in b is lost, one in a is not.
 template <class T>
 HEED_INLINE V<T> larger(V<T> a, V<T> b) {
@@ -50,16 +75,14 @@ HEED_INLINE V<T> larger(V<T> a, V<T> b) {
 /// -fno-signed-zeros the two are one.
 template <class T>
 HEED_INLINE V<T> marked(V<T> weight, V<T> score) {
-  using Lane = typename IntegerOf<sizeof(T)>::Type;
-  typedef Lane Lanes __attribute__((vector_size(HEED_VECTOR_BYTES)));
-  const Lanes hidden = score == all<T>(-__builtin_huge_val());
-  return reinterpret_cast<V<T>>(reinterpret_cast<Lanes>(weight) | (hidden & (Lane{1} << (8 * sizeof(T) - 1))));
+  constexpr typename Simd<T>::Lane sign_bit = typename Simd<T>::Lane{1} << (8 * sizeof(T) - 1);
+  return reinterpret_cast<V<T>>(reinterpret_cast<Lanes<T>>(weight) | ((score == all<T>(hidden<T>)) & sign_bit));
 }
 template <class T>
 HEED_INLINE bool is_hidden(T weight) {
-  typename IntegerOf<sizeof(T)>::Type bits;
+  typename Simd<T>::Lane bits;
   __builtin_memcpy(&bits, &weight, sizeof bits);
-  return bits == typename IntegerOf<sizeof(T)>::Type{1} << (8 * sizeof(T) - 1);
+  return bits == typename Simd<T>::Lane{1} << (8 * sizeof(T) - 1);
 }
 
 template <int... I>
@@ -79,8 +102,7 @@ HEED_INLINE V<T> turned(V<T> v, IntegerList<I...>) {
 #if defined(__clang__) || __GNUC__ >= 12
   return __builtin_shufflevector(v, v, ((I + n) % width<T>)...);
 #else
-  typedef typename IntegerOf<sizeof(T)>::Type Lanes __attribute__((vector_size(HEED_VECTOR_BYTES)));
-  return __builtin_shuffle(v, Lanes{((I + n) % width<T>)...});
+  return __builtin_shuffle(v, Lanes<T>{((I + n) % width<T>)...});
 #endif
 }
 

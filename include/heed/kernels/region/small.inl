@@ -12,7 +12,7 @@ class Small {
       const Index left = task_.end_query - first_;
       queries_ = left < width<T> ? left : width<T>;
       score();
-      finish_scores();
+      edit_scores();
       soften();
       if (rules_.change != nullptr || rules_.drop != nullptr) change_weights();
       add_values();
@@ -21,8 +21,6 @@ class Small {
   }
 
  private:
-  static constexpr T hidden = -__builtin_huge_val();
-
   T* lanes(V<T>* vectors) { return reinterpret_cast<T*>(vectors); }
 
   void score() {
@@ -50,7 +48,7 @@ class Small {
   }
 
   /// Final scores, edited a query at a time: −inf where it sees nothing.
-  void finish_scores() {
+  void edit_scores() {
     T* const scores = lanes(weights_);
     for (Index m = 0; m < queries_; ++m) {
       const KeyRun seen = part_of(keys_of(rules_, first_ + m), 0, task_.s);
@@ -60,8 +58,8 @@ class Small {
         rules_.edit(rules_, row + seen.first, first_ + m, seen.first, seen.end - seen.first);
         for (Index j = seen.first; j < seen.end; ++j) scores[j * width<T> + m] = row[j];
       }
-      for (Index j = 0; j < seen.first; ++j) scores[j * width<T> + m] = hidden;
-      for (Index j = seen.end; j < task_.s; ++j) scores[j * width<T> + m] = hidden;
+      for (Index j = 0; j < seen.first; ++j) scores[j * width<T> + m] = hidden<T>;
+      for (Index j = seen.end; j < task_.s; ++j) scores[j * width<T> + m] = hidden<T>;
     }
   }
 
@@ -69,7 +67,7 @@ class Small {
     const V<T> before = all<T>(rules_.first_largest);
     largest_ = before;
     for (Index j = 0; j < task_.s; ++j) largest_ = larger<T>(largest_, weights_[j]);
-    const V<T> base = largest_ == hidden ? V<T>{} : largest_;  // −inf − −inf would be NaN
+    const V<T> base = largest_ == hidden<T> ? V<T>{} : largest_;  // −inf − −inf would be NaN
     sum_ = exponential<T>(largest_ == before ? V<T>{} : before - base) * rules_.first_sum;
     for (Index j = 0; j < task_.s; ++j) {
       const V<T> weight = exponential<T>(weights_[j] - base);
@@ -117,7 +115,7 @@ class Small {
     HEED_UNROLL
     for (int n = 0; n < N; ++n) {
       out_[c + n] = sum[n];
-      not_finite += sum[n] * T(0);
+      not_finite += sum[n] * finite_test<T>();
     }
     return not_finite;
   }

@@ -8,10 +8,8 @@ inline constexpr int row_lanes = (tile_rows + width<T> - 1) / width<T>* width<T>
 /// Hides the scores of a row from one on; `end` is a multiple of the vector's width.
 template <class T, int... I>
 HEED_INLINE void hide_from(T* row, Index from, Index end, IntegerList<I...>) {
-  using Lane = typename IntegerOf<sizeof(T)>::Type;
-  typedef Lane Lanes __attribute__((vector_size(HEED_VECTOR_BYTES)));
   for (Index j = from / width<T> * width<T>; j < end; j += width<T>)
-    store(row + j, Lanes{I...} < static_cast<Lane>(from - j) ? load(row + j) : all<T>(-__builtin_huge_val()));
+    store(row + j, Lanes<T>{I...} < static_cast<typename Simd<T>::Lane>(from - j) ? load(row + j) : all<T>(hidden<T>));
 }
 
 /// Scores of query i and `computed` keys from first_key on, of which some are seen → final scores: −inf where hidden.
@@ -19,14 +17,14 @@ template <class T>
 HEED_INLINE void finish_scores(const HeadRules<T>& rules, T* scores, Index computed, Index i, Index first_key,
                                KeyRun seen) {
   if (rules.edit != nullptr) rules.edit(rules, scores + seen.first, i, first_key + seen.first, seen.end - seen.first);
-  for (Index j = 0; j < seen.first; ++j) scores[j] = -__builtin_huge_val();
+  for (Index j = 0; j < seen.first; ++j) scores[j] = hidden<T>;
   hide_from(scores, seen.end, computed, FirstIntegers<width<T>>{});
 }
 
 template <class T>
 HEED_INLINE T largest_in_row(const T* row, Index n) {
   constexpr int W = width<T>;
-  V<T> most[2] = {all<T>(-__builtin_huge_val()), all<T>(-__builtin_huge_val())};
+  V<T> most[2] = {all<T>(hidden<T>), all<T>(hidden<T>)};
   Index j = 0;
   for (; j + 2 * W <= n; j += 2 * W) {
     most[0] = larger<T>(most[0], load(row + j));
@@ -56,13 +54,12 @@ HEED_INLINE V<T> weigh_row(T* row, Index n, T base, V<T> sum) {
 template <class T, bool MarkHidden>
 void soften_rows(T* scores, Index stride, Index rows, Index n, T* largest, V<T>* sums, T* decay) {
   constexpr int W = width<T>;
-  constexpr T hidden = -__builtin_huge_val();
   Array<T, row_lanes<T>> base;
-  for (Index m = 0; m < row_lanes<T>; ++m) base[m] = m < rows ? largest_in_row(scores + m * stride, n) : hidden;
+  for (Index m = 0; m < row_lanes<T>; ++m) base[m] = m < rows ? largest_in_row(scores + m * stride, n) : hidden<T>;
   for (Index m = 0; m < row_lanes<T>; m += W) {  // e^x of all rows at once
     const V<T> before = load(largest + m);
     const V<T> now = larger<T>(before, load(base + m));
-    const V<T> finite = now == hidden ? V<T>{} : now;  // −inf − −inf would be NaN
+    const V<T> finite = now == hidden<T> ? V<T>{} : now;  // −inf − −inf would be NaN
     store(largest + m, now);
     store(base + m, finite);
     store(decay + m, exponential<T>(before == now ? V<T>{} : before - finite));
@@ -87,10 +84,9 @@ HEED_INLINE V<T> quotient(V<T> x, V<T> divisor, [[maybe_unused]] V<T> inverse) {
 /// The same scores once more → normalised weights e^(score − largest) / sum, hidden ones −0.
 template <class T>
 void normalise_rows(T* scores, Index stride, Index rows, Index n, const T* largest, const V<T>* sums) {
-  constexpr T hidden = -__builtin_huge_val();
   for (Index m = 0; m < rows; ++m) {
     T* const row = scores + m * stride;
-    const T base = largest[m] == hidden ? T(0) : largest[m];
+    const T base = largest[m] == hidden<T> ? T(0) : largest[m];
     const T sum = sum_of<T>(sums[m]);
     const V<T> divisor = all<T>(sum == 0 ? T(1) : sum);
     const V<T> inverse = T(1) / divisor;
