@@ -17,6 +17,8 @@ class Workspace {
   using Blocks = std::forward_list<detail::AlignedBuffer<std::byte>>;
 
  public:
+  [[gnu::always_inline]] Workspace() = default;
+
   /// A block on loan: memory for some T, aligned to a cache line, whatever was in it. Goes back when it is destroyed,
   /// which must be before the workspace is.
   template <class T>
