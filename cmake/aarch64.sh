@@ -4,7 +4,7 @@ set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/cmake/setup.sh"
 
-tests="core/test_generator core/test_philox kernels/test_instruction_set kernels/test_kernels kernels/test_few_queries
+tests="kernels_once core/test_generator core/test_philox kernels/test_instruction_set kernels/test_kernels kernels/test_parts kernels/test_few_queries
 attention/test_fused attention/test_hidden_pairs"
 
 if [ "$(uname -m)" = aarch64 ]; then
@@ -28,12 +28,12 @@ for folder in /usr/local/include /usr/include; do
   done
 done
 
-set -- aarch64-linux-gnu-g++ -std=c++20 -I "$root/include" -I "$root/tests" -isystem "$work/include" \
+set -- aarch64-linux-gnu-g++ -std=c++20 -include kernels_once.hpp -I "$root/include" -I "$root/tests" -isystem "$work/include" \
   -isystem "$work/include/eigen3" -Wno-psabi -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror
 # shellcheck disable=SC2086  # a list of words
 {
   "$@" -O0 -c "$root/tests/main.cpp" -o "$work/main.o"
   printf '%s\n' $tests | xargs -P "$jobs" -I '{}' "$@" -O2 -c "$root/tests/{}.cpp" -o "$work/{}.o"
 }
-"$@" -static "$work/main.o" "$work"/*/*.o -o "$work/heed_tests"
+"$@" -static "$work"/*.o "$work"/*/*.o -o "$work/heed_tests"
 qemu-aarch64 "$work/heed_tests" --warn NoTests

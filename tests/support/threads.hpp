@@ -96,9 +96,9 @@ std::vector<NamedResult<T>> results_at_sizes(const Options&... options) {
 /// The names of the results that differ in a bit.
 template <class T>
 std::vector<std::string> differing(const std::vector<NamedResult<T>>& a, const std::vector<NamedResult<T>>& b) {
+  if (a.size() != b.size()) return {"numbers of results"};
   std::vector<std::string> names;
-  if (a.size() != b.size()) names.push_back("numbers of results");
-  for (std::size_t n = 0; n < a.size() && n < b.size(); ++n)
+  for (std::size_t n = 0; n < a.size(); ++n)
     if (!same_bits(a[n].out, b[n].out)) names.push_back(a[n].name);
   return names;
 }

@@ -47,7 +47,7 @@ class FusedAttention {
         rules_(rules),
         sizes_(rules.sizes),
         e_(v.shape()[3]),
-        kernel_(kernels::with_kernels([](auto set) { return kernels::table<T>(set); })) {}
+        kernel_(kernels::kernel_table<T>()) {}
 
   void compute() const {
     if (out_.size() == 0) return;

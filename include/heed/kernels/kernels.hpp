@@ -124,5 +124,10 @@ KernelTable<T> table(Kernels) {
           Few::attend_chunk,
           Few::finish};
 }
+/// Those of the instruction set at hand. Not inline: where it is declared `extern template`, no kernel is compiled.
+template <class T>
+KernelTable<T> kernel_table() {
+  return with_kernels([](auto set) { return table<T>(set); });
+}
 
 }  // namespace heed::kernels

@@ -10,9 +10,7 @@ struct FeatureVectors {
   Lanes<T> counts;  // the lanes of the last vector that count, all bits
 
   explicit FeatureVectors(Index features)
-      : count(features),
-        whole(features / width<T> * width<T>),
-        padded((features + width<T> - 1) / width<T> * width<T>) {
+      : count(features), whole(rounded_down<T>(features)), padded(rounded_up<T>(features)) {
     for (int i = 0; i < width<T>; ++i) counts[i] = i < whole + width<T> - count ? 0 : -1;
   }
   /// Whether rows of features at these strides can be used in place: their last vector begins before what is left over.

@@ -5,12 +5,12 @@
 /// So many sums are computed at once: what fits into registers.
 inline constexpr int few_sums = HEED_VECTOR_BYTES == 64 ? 16 : 8;
 /// Rows are computed by so many at most.
-inline constexpr int few_rows = 8;
+inline constexpr int few_rows = 4;
 
-/// Rows that are computed where there are `rows`: 1, 4 or 8 at a time.
+/// Rows that are computed where there are `rows`: 4 at a time, a single one by itself.
 HEED_INLINE Index computed_rows(Index rows) {
   const Index rest = rows % few_rows;
-  return rows - rest + (rest > 4 ? 8 : rest > 1 ? 4 : rest);
+  return rows - rest + (rest > 1 ? 4 : rest);
 }
 
 /// The sums of each of W vectors, in lanes; v is destroyed. Halves are folded, as by sum_of.
@@ -39,11 +39,13 @@ void few_scores(const T* q, const FeatureRows<T>& keys, Index n, const FeatureVe
   for (int j0 = 0; j0 < W; j0 += J) {
     Array<const T*, J> key;
     HEED_UNROLL
-    for (int j = 0; j < J; ++j) key[j] = keys.data + (j0 + j < n ? j0 + j : n - 1) * keys.stride;
+    for (int j = 0; j < J; ++j) key[j] = keys.data + smaller(j0 + j, n - 1) * keys.stride;
     Array<Array<V<T>, J>, R> tile;
     HEED_UNROLL
-    for (int r = 0; r < R; ++r) HEED_UNROLL
-    for (int j = 0; j < J; ++j) tile[r][j] = V<T>{};
+    for (int r = 0; r < R; ++r) {
+      HEED_UNROLL
+      for (int j = 0; j < J; ++j) tile[r][j] = V<T>{};
+    }
     for (Index c = 0; c < f.whole; c += W) {
       Array<V<T>, J> x;
       HEED_UNROLL
@@ -67,8 +69,10 @@ void few_scores(const T* q, const FeatureRows<T>& keys, Index n, const FeatureVe
       }
     }
     HEED_UNROLL
-    for (int r = 0; r < R; ++r) HEED_UNROLL
-    for (int j = 0; j < J; ++j) sum[r][j0 + j] = tile[r][j];
+    for (int r = 0; r < R; ++r) {
+      HEED_UNROLL
+      for (int j = 0; j < J; ++j) sum[r][j0 + j] = tile[r][j];
+    }
   }
   for (int r = 0; r < R; ++r) store(scores + r * stride, sums_of<T>(sum[r]));
 }
@@ -80,8 +84,10 @@ HEED_INLINE void few_value_tile(const T* weights, Index weight_stride, const T* 
   constexpr int W = width<T>;
   Array<Array<V<T>, C>, R> sum;
   HEED_UNROLL
-  for (int r = 0; r < R; ++r) HEED_UNROLL
-  for (int c = 0; c < C; ++c) sum[r][c] = load(out + r * out_stride + c * W);
+  for (int r = 0; r < R; ++r) {
+    HEED_UNROLL
+    for (int c = 0; c < C; ++c) sum[r][c] = load(out + r * out_stride + c * W);
+  }
   for (Index j = 0; j < n; ++j, values += value_stride) {
     Array<V<T>, C> x;
     HEED_UNROLL
@@ -98,8 +104,10 @@ HEED_INLINE void few_value_tile(const T* weights, Index weight_stride, const T* 
     }
   }
   HEED_UNROLL
-  for (int r = 0; r < R; ++r) HEED_UNROLL
-  for (int c = 0; c < C; ++c) store(out + r * out_stride + c * W, sum[r][c]);
+  for (int r = 0; r < R; ++r) {
+    HEED_UNROLL
+    for (int c = 0; c < C; ++c) store(out + r * out_stride + c * W, sum[r][c]);
+  }
 }
 
 /// The vectors of a value from c on, C at a time and the rest one by one.
@@ -126,16 +134,12 @@ void few_values(const T* weights, Index weight_stride, const FeatureRows<T>& val
   few_value_tiles<T, R, C, false>(weights, weight_stride, values, n, 0, f, ahead, out);
 }
 
-/// What both products do for `rows` rows: f.run<R>(first) for 8 rows at a time and 1, 4 or 8 at the end.
+/// What both products do for `rows` rows: f.run<R>(first) for 4 rows at a time, or 1.
 template <class F>
 HEED_INLINE void by_few_rows(Index rows, const F& f) {
   Index r = 0;
-  for (; r + 4 < rows; r += 8) f.template run<8>(r);
-  if (rows - r > 1) {
-    f.template run<4>(r);
-  } else if (rows - r == 1) {
-    f.template run<1>(r);
-  }
+  for (; r + 1 < rows; r += 4) f.template run<4>(r);
+  if (r < rows) f.template run<1>(r);
 }
 template <class T>
 struct FewScores {
@@ -172,7 +176,7 @@ void score_few(Index rows, const T* q, const Strided<const T>& k, Index first, I
                T* scores, Index stride, T* packed) {
   const Index end = first + n;
   for (Index j = first; j < end; j += width<T>) {
-    const Index there = end - j < width<T> ? end - j : width<T>;
+    const Index there = smaller(end - j, width<T>);
     by_few_rows(rows, FewScores<T>{q, rows_of<T>(k, j, there, f, packed), there, f, way_ahead<T>(k, j, end, f),
                                    scores + (j - first), stride});
   }
@@ -186,7 +190,7 @@ void sum_few_values(Index rows, const T* weights, Index weight_stride, const Str
   const Index end = first + n;
   for (Index i = 0; i < computed_rows(rows) * f.padded; ++i) out[i] = 0;
   for (Index j = first; j < end; j += width<T>, weights += width<T>) {
-    const Index there = end - j < width<T> ? end - j : width<T>;
+    const Index there = smaller(end - j, width<T>);
     const Index ahead = way_ahead<T>(v, j, end, f);
     const FeatureRows<T> values = rows_of<T>(v, j, there, f, packed);
     if (skip_hidden) {
@@ -213,14 +217,13 @@ struct FewQueries {
         : out(memory), sum(memory + computed_rows(rows) * f.padded), largest(sum + rows) {}
   };
   static Index partial_size(Index rows, Index e) {
-    return computed_rows(rows) * FeatureVectors<T>(e).padded + (2 * rows + width<T> - 1) / width<T> * width<T>;
+    return computed_rows(rows) * FeatureVectors<T>(e).padded + rounded_up<T>(2 * rows);
   }
 
   /// How many T attend_chunk needs.
   static Index scratch_size(Index rows, Index d, Index e) {
     const FeatureVectors<T> key(d), value(e);
-    const Index widest = key.padded < value.padded ? value.padded : key.padded;
-    return computed_rows(rows) * (key.padded + chunk) + width<T> * widest;
+    return computed_rows(rows) * (key.padded + chunk) + width<T> * greater(key.padded, value.padded);
   }
 
   /// The keys from `begin` up to the next chunk.
@@ -232,7 +235,7 @@ struct FewQueries {
     T* const scores = q + computed_rows(rows) * key.padded;
     T* const packed = scores + computed_rows(rows) * chunk;
 
-    const Index all = task.s - begin < chunk ? task.s - begin : chunk;
+    const Index all = smaller(task.s - begin, chunk);
     KeyRun seen{0, 0};  // by any row
     for (Index h = 0; h < task.heads; ++h) {
       const HeadRules<T> rules = task.rules(h);
@@ -247,13 +250,13 @@ struct FewQueries {
       for (Index r = 0; r < rows; ++r) partial.sum[r] = 0;
       return;
     }
-    seen.first = seen.first / width<T> * width<T>;  // so that a score is the same whatever else is seen
+    seen.first = rounded_down<T>(seen.first);  // so that a score is the same whatever else is seen
     const Index n = seen.end - seen.first;
     begin += seen.first;
-    const Index computed = (n + width<T> - 1) / width<T> * width<T>;
+    const Index computed = rounded_up<T>(n);
     score_few<T>(rows, q, task.k, begin, n, key, scores, chunk, packed);
 
-    const Index soon = rows_ahead(value) < n ? rows_ahead(value) : n;
+    const Index soon = smaller(rows_ahead(value), n);
     Index fetched = value.fit(task.v) ? 0 : soon;
     for (Index h = 0; h < task.heads; ++h) {
       const HeadRules<T> rules = task.rules(h);

@@ -150,7 +150,7 @@ class Forward {
   /// Scores → final scores → weights, and their values added to the output.
   HEED_INLINE void attend_run(Pass pass, const Strip& strip, const Block& block, KeyRun run, const KeyRun* seen) {
     const bool marks = rules_.drop != nullptr || pass == Pass::values;
-    const Index n = run.end - run.first, computed = (n + width<T> - 1) / width<T> * width<T>;
+    const Index n = run.end - run.first, computed = rounded_up<T>(n);
     const Index stride = blocks_.score_stride;
     T* const scores = scratch_.scores;
     T* const largest = scratch_.largest + strip.first;

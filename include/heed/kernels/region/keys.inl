@@ -1,8 +1,5 @@
 // Which keys a query sees. Read once for each instruction set.
 
-HEED_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
-HEED_INLINE Index greater(Index a, Index b) { return a < b ? b : a; }
-
 template <class T>
 HEED_INLINE KeyRun keys_of(const HeadRules<T>& rules, Index i) {
   return rules.keys == nullptr ? KeyRun{0, rules.length} : rules.keys(rules, i);

@@ -7,10 +7,9 @@ struct Blocks {
   Index score_stride;  // of a strip's rows: no power of two, which would put a column of them into few cache sets
   Index value_width;   // e, rounded up to vectors
 
-  Blocks(Index d, Index e) : value_width((e + width<T> - 1) / width<T> * width<T>) {
-    const Index largest = d < value_width ? value_width : d;
-    const Index fitting = block_bytes / static_cast<Index>(sizeof(T)) / (largest < 64 ? 64 : largest);
-    keys = fitting < panel_width<T> ? panel_width<T> : fitting / panel_width<T> * panel_width<T>;
+  Blocks(Index d, Index e) : value_width(rounded_up<T>(e)) {
+    const Index fitting = block_bytes / static_cast<Index>(sizeof(T)) / greater(64, greater(d, value_width));
+    keys = greater(panel_width<T>, fitting / panel_width<T> * panel_width<T>);
     score_stride = keys + width<T>;
   }
 };
@@ -43,7 +42,7 @@ struct Scratch {
  private:
   T* take(T* memory, Index count) {
     T* const part = memory == nullptr ? nullptr : memory + size;
-    size += (count + width<T> - 1) / width<T> * width<T>;
+    size += rounded_up<T>(count);
     return part;
   }
 };

@@ -30,6 +30,18 @@ inline constexpr int width = Simd<T>::width;
 template <class T>
 using Lanes = typename Simd<T>::Lanes;
 
+HEED_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
+HEED_INLINE Index greater(Index a, Index b) { return a < b ? b : a; }
+/// Rounded to whole vectors.
+template <class T>
+HEED_INLINE Index rounded_down(Index n) {
+  return n / width<T> * width<T>;
+}
+template <class T>
+HEED_INLINE Index rounded_up(Index n) {
+  return rounded_down<T>(n + width<T> - 1);
+}
+
 /// The score of a hidden pair.
 template <class T>
 inline constexpr T hidden = -__builtin_huge_val();

@@ -9,8 +9,7 @@ class Small {
 
   void run() {
     for (first_ = task_.first_query; first_ < task_.end_query; first_ += width<T>) {
-      const Index left = task_.end_query - first_;
-      queries_ = left < width<T> ? left : width<T>;
+      queries_ = smaller(task_.end_query - first_, width<T>);
       score();
       edit_scores();
       soften();
