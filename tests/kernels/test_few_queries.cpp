@@ -1,6 +1,7 @@
 // A few queries against many keys: the kernel of every instruction set by itself, then what attention makes of it.
 #include "catch.hpp"
 #include "support/attention.hpp"
+#include "support/kernels.hpp"
 
 #include <heed/attention/scaled_dot_product_attention.hpp>
 
@@ -15,55 +16,41 @@
 using heed::Index;
 using heed::InstructionSet;
 using heed::Tensor;
+using heed::TensorView;
 using heed::kernels::FewQueriesTask;
-using heed::kernels::HeadRules;
-using heed::kernels::KeyRun;
+using support::infinity;
+using support::KernelProblem;
 using support::same_bits;
-using support::Sizes;
+using support::strided;
 
 namespace {
 
-template <class T>
-constexpr T infinity = std::numeric_limits<T>::infinity();
-
-/// Head `head` of a task. Keys first(i) ≤ j < i + 1 + shift, of which every `hide`th is hidden pair by pair and every
-/// `drop`th has no weight.
-template <class T>
-struct Rules {
-  Index s;
-  bool causal = false;
-  Index shift = 0;
-  Index left = 1 << 20;
-  Index hide = 0;
-  Index dropped = 0;
-  T scale = 1;
-  std::vector<T> sinks{};
-  Tensor<T, 2>* lse = nullptr;  // ℝ^{heads×t}
-
-  bool hides(Index head, Index i, Index j) const { return hide > 0 && (i + j + head) % hide == 0; }
-  bool drops(Index head, Index i, Index j) const { return dropped > 0 && (i + 2 * j + head) % dropped == 0; }
-  KeyRun keys(Index i) const { return {std::max(Index{0}, i + shift - left), causal ? std::min(s, i + 1 + shift) : s}; }
-  T sink(Index head) const { return sinks.empty() ? -infinity<T> : sinks[static_cast<std::size_t>(head)]; }
-
-  static const Rules& of(const HeadRules<T>& rules) { return *static_cast<const Rules*>(rules.composition); }
-  static HeadRules<T> of_head(const void* context, Index head) {
-    const Rules& all = *static_cast<const Rules*>(context);
-    HeadRules<T> rules{context, 0,         head,           all.s,
-                       0,       all.scale, all.sink(head), all.sink(head) == -infinity<T> ? T(0) : T(1)};
-    rules.keys = [](const HeadRules<T>& head_rules, Index i) { return of(head_rules).keys(i); };
-    rules.edit = [](const HeadRules<T>& head_rules, T* scores, Index i, Index j, Index n) {
-      for (Index k = 0; k < n; ++k)
-        if (of(head_rules).hides(head_rules.h, i, j + k)) scores[k] = -infinity<T>;
-    };
-    rules.drop = [](const HeadRules<T>& head_rules, T* weights, Index i, Index j, Index n) {
-      for (Index k = 0; k < n; ++k)
-        if (!std::signbit(weights[k]) && of(head_rules).drops(head_rules.h, i, j + k)) weights[k] = 0;
-    };
-    rules.write_logsumexp = [](const HeadRules<T>& head_rules, Index i, T largest, T sum) {
-      Tensor<T, 2>* const to = of(head_rules).lse;
-      if (to != nullptr) (*to)(head_rules.h, i) = sum == 0 ? -infinity<T> : largest + std::log(sum);
-    };
-    return rules;
+/// The kernel FewQueries of one instruction set, its chunks backwards.
+template <class T, class Kernel>
+struct ByChunks {
+  void operator()(const TensorView<T, 3>& out, const TensorView<const T, 3>& q, const TensorView<const T, 2>& k,
+                  const TensorView<const T, 2>& v, const support::KernelRules<T>& rules) const {
+    const Index heads = q.shape()[0], t = q.shape()[1], d = q.shape()[2], s = k.shape()[0], e = v.shape()[1];
+    const FewQueriesTask<T> task{.q = strided(q),
+                                 .q_head = q.strides()[0],
+                                 .k = strided(k),
+                                 .v = strided(v),
+                                 .out = strided(out),
+                                 .out_head = out.strides()[0],
+                                 .heads = heads,
+                                 .t = t,
+                                 .s = s,
+                                 .d = d,
+                                 .e = e,
+                                 .rules_context = &rules,
+                                 .rules_of = support::KernelRules<T>::of_head};
+    const Index chunks = (s + Kernel::chunk - 1) / Kernel::chunk, size = Kernel::partial_size(heads * t, e);
+    Tensor<T, 1> partials = support::memory_of<T>(chunks * size);
+    for (Index n = chunks - 1; n >= 0; --n) {
+      Tensor<T, 1> scratch = support::memory_of<T>(Kernel::scratch_size(heads * t, d, e));
+      Kernel::attend_chunk(task, n * Kernel::chunk, partials.data() + n * size, scratch.data());
+    }
+    Kernel::finish(task, partials.data());
   }
 };
 
@@ -72,103 +59,12 @@ template <class T, class F>
 void each_kernel(const F& f) {
 #if HEED_HAS_X86_REGIONS
   using heed::detail::detected_instruction_set;
-  if (detected_instruction_set() >= InstructionSet::avx512) f("avx512", heed::kernels::avx512::FewQueries<T>{});
-  if (detected_instruction_set() >= InstructionSet::avx2) f("avx2", heed::kernels::avx2::FewQueries<T>{});
+  if (detected_instruction_set() >= InstructionSet::avx512)
+    f("avx512", ByChunks<T, heed::kernels::avx512::FewQueries<T>>{});
+  if (detected_instruction_set() >= InstructionSet::avx2) f("avx2", ByChunks<T, heed::kernels::avx2::FewQueries<T>>{});
 #endif
-  f("baseline", heed::kernels::baseline::FewQueries<T>{});
+  f("baseline", ByChunks<T, heed::kernels::baseline::FewQueries<T>>{});
 }
-
-template <class T, int R>
-heed::kernels::Strided<T> strided(const heed::TensorView<T, R>& x) {
-  return {x.data(), x.strides()[static_cast<std::size_t>(R) - 2], x.strides()[static_cast<std::size_t>(R) - 1]};
-}
-
-/// Memory of exactly so many T, so that ASan sees a step beyond; NaN, as nobody may rely on what is in it.
-template <class T>
-Tensor<T, 1> memory_of(Index count) {
-  Tensor<T, 1> memory(count);
-  memory.fill(std::numeric_limits<T>::quiet_NaN());
-  return memory;
-}
-
-template <class T, class Kernel>
-void run(const Kernel&, const heed::TensorView<T, 3>& out, const heed::TensorView<const T, 3>& q,
-         const heed::TensorView<const T, 2>& k, const heed::TensorView<const T, 2>& v, const Rules<T>& rules) {
-  const Index heads = q.shape()[0], t = q.shape()[1], d = q.shape()[2], s = k.shape()[0], e = v.shape()[1];
-  const FewQueriesTask<T> task{
-      strided(q), q.strides()[0], strided(k),       strided(v), strided(out), out.strides()[0], heads, t, s, d,
-      e,          &rules,         Rules<T>::of_head};
-  const Index chunks = (s + Kernel::chunk - 1) / Kernel::chunk, size = Kernel::partial_size(heads * t, e);
-  Tensor<T, 1> partials = memory_of<T>(chunks * size);
-  for (Index n = chunks - 1; n >= 0; --n) {
-    Tensor<T, 1> scratch = memory_of<T>(Kernel::scratch_size(heads * t, d, e));
-    Kernel::attend_chunk(task, n * Kernel::chunk, partials.data() + n * size, scratch.data());
-  }
-  Kernel::finish(task, partials.data());
-}
-
-/// The queries of some heads that read one key head.
-template <class T>
-struct Problem {
-  Tensor<T, 3> q, out;
-  Tensor<T, 2> k, v, lse;
-  Rules<T> rules;
-
-  Problem(std::mt19937& rng, Index heads, Index t, Index s, Index d, Index e)
-      : q(support::random<T>(rng, heads, t, d)),
-        out(heads, t, e),
-        k(support::random<T>(rng, s, d)),
-        v(support::random<T>(rng, s, e)),
-        lse(heads, t),
-        rules{s} {
-    rules.scale = static_cast<T>(1 / std::sqrt(static_cast<double>(d)));
-  }
-
-  template <class Kernel>
-  const Tensor<T, 3>& compute(const Kernel& kernel) {
-    out.fill(7);
-    lse.fill(7);
-    rules.lse = &lse;
-    run<T>(kernel, heed::view(out), q, k, v, rules);
-    return out;
-  }
-
-  /// Of outputs and log-sum-exps.
-  double largest_error() const {
-    double largest = 0;
-    const auto compare = [&](T actual, double expected) {
-      if (static_cast<double>(actual) == expected) return;
-      const double error = std::abs(static_cast<double>(actual) - expected);
-      largest = error <= largest ? largest : error < 1e300 ? error : 1e300;
-    };
-    for (Index h = 0; h < q.shape()[0]; ++h)
-      for (Index i = 0; i < q.shape()[1]; ++i) {
-        std::vector<double> scores;
-        std::vector<Index> seen;
-        for (Index j = rules.keys(i).first; j < rules.keys(i).end; ++j) {
-          if (rules.hides(h, i, j)) continue;
-          double score = 0;
-          for (Index c = 0; c < q.shape()[2]; ++c)
-            score += static_cast<double>(q(h, i, c)) * static_cast<double>(k(j, c));
-          scores.push_back(score * static_cast<double>(rules.scale));
-          seen.push_back(j);
-        }
-        const double sink = static_cast<double>(rules.sink(h));
-        double most = sink;
-        for (const double score : scores) most = std::max(most, score);
-        double sum = std::isfinite(sink) ? std::exp(sink - most) : 0;
-        for (double& score : scores) sum += score = std::exp(score - most);
-        compare(lse(h, i), sum == 0 ? -std::numeric_limits<double>::infinity() : most + std::log(sum));
-        for (Index c = 0; c < v.shape()[1]; ++c) {
-          double expected = 0;
-          for (std::size_t n = 0; n < seen.size(); ++n)
-            if (!rules.drops(h, i, seen[n])) expected += scores[n] / sum * static_cast<double>(v(seen[n], c));
-          compare(out(h, i, c), expected);
-        }
-      }
-    return largest;
-  }
-};
 
 }  // namespace
 
@@ -182,7 +78,7 @@ TEMPLATE_TEST_CASE("a few queries are right for every number of rows, keys and f
     int count = 0;
     const auto check = [&](Index heads, Index t, Index s, Index d, Index e) {
       CAPTURE(heads, t, s, d, e, count);
-      Problem<T> problem(rng, heads, t, s, d, e);
+      KernelProblem<T> problem(rng, heads, t, s, d, e);
       problem.rules.causal = count % 2 == 1;
       problem.rules.shift = s - t;
       problem.rules.hide = count % 3 == 2 ? 3 + count % 5 : 0;
@@ -224,14 +120,14 @@ TEMPLATE_TEST_CASE("a few queries give equal bits for every layout and touch no 
     std::mt19937 rng(2);
     for (const Index size : {1, 7, 17, 40, 64})
       for (const Index t : {1, 3}) {
-        Problem<T> problem(rng, 2, t, 530, size, size + 3);
+        KernelProblem<T> problem(rng, 2, t, 530, size, size + 3);
         const Tensor<T, 3> expected = problem.compute(kernel);
         for (std::size_t n = 0; n < std::size(layouts); ++n) {
           CAPTURE(size, t, n);
           support::LaidOut<T, 3> q(problem.q, layouts[n]), out(problem.out, layouts[n]);
           support::LaidOut<T, 2> k(problem.k, matrices[n]), v(problem.v, matrices[n]);
           for (Index i = 0; i < 2 * t * (size + 3); ++i) problem.out.data()[i] = 7;
-          run<T>(kernel, out.view(), q.view(), k.view(), v.view(), problem.rules);
+          kernel(out.view(), q.view(), k.view(), v.view(), problem.rules);
           CHECK(same_bits(out.view(), expected));
           CHECK(out.gaps_are_untouched());
         }
@@ -249,7 +145,7 @@ TEMPLATE_TEST_CASE("what few queries do not see leaks nothing and changes no bit
       for (const Index s : {4, 16, 17, 33, 64, 512, 513, 530}) {
         CAPTURE(poison, s);
         std::mt19937 rng(3);
-        Problem<T> problem(rng, 2, 3, s, 20, 20);
+        KernelProblem<T> problem(rng, 2, 3, s, 20, 20);
         problem.rules.hide = s;  // hides the pairs with i + j + head = 0, s …
         problem.rules.causal = true;
         problem.rules.shift = s - 4;  // the last key is hidden from all
@@ -282,7 +178,7 @@ TEMPLATE_TEST_CASE("few queries show NaN in what they see, and give zeros where 
     for (const Index far : {0, 600}) {  // the second in another chunk
       CAPTURE(far);
       std::mt19937 rng(4);
-      Problem<T> problem(rng, 1, 8, far + 8, 20, 5);
+      KernelProblem<T> problem(rng, 1, 8, far + 8, 20, 5);
       problem.rules.causal = true;
       problem.rules.shift = -3;  // the first three rows see nothing
       problem.k(1, 2) = nan;
@@ -314,7 +210,7 @@ TEMPLATE_TEST_CASE("a score of few queries counts every feature once, infinite o
     for (Index c = 0; c < 23; ++c) {
       CAPTURE(c);
       std::mt19937 rng(6);
-      Problem<T> problem(rng, 1, 1, 20, 23, 5);
+      KernelProblem<T> problem(rng, 1, 1, 20, 23, 5);
       problem.q.fill(1);
       problem.rules.causal = true;
       problem.rules.shift = 18;  // the last key is hidden
@@ -334,7 +230,7 @@ TEMPLATE_TEST_CASE("few queries survive scores of any size, in one chunk or in s
     for (const Index winner : {3, 700}) {
       CAPTURE(winner);
       std::mt19937 rng(5);
-      Problem<T> problem(rng, 2, 2, 1100, 4, 6);
+      KernelProblem<T> problem(rng, 2, 2, 1100, 4, 6);
       problem.q.fill(100);
       for (Index j = 0; j < 1100; ++j)
         for (Index c = 0; c < 4; ++c) problem.k(j, c) = j == winner ? T(100) : T(-100);
