@@ -23,6 +23,9 @@ inline constexpr Index work_per_task = 256 * 1024;
 /// Up to so many queries count as few: see kernels/region/few_queries.inl.
 inline constexpr Index most_few_queries = 8;
 
+/// Up to so many bytes of keys and values a head is fetched while the one before it is computed.
+inline constexpr Index fetched_bytes = 512 * 1024;
+
 /// What the kernels need of a call's modifiers, whatever these are, so that what follows is compiled once.
 template <class T>
 struct CallRules {
@@ -83,6 +86,24 @@ class FusedAttention {
     return {
         matrix(q_, b, h), matrix(k_, b, g), matrix(v_, b, g), matrix(out_, b, h), first, end, sizes_.s, sizes_.d, e_};
   }
+  static kernels::Span memory(const kernels::Strided<const T>& x, Index rows, Index columns) {
+    if (x.row != columns || x.column != 1) return {};
+    return {reinterpret_cast<const char*>(x.data), rows * columns * static_cast<Index>(sizeof(T))};
+  }
+  /// The same, with what comes after it: its output, and most often the next head. Where there are more keys, there is
+  /// no time to win, and nothing may push them out of the cache.
+  kernels::HeadTask<T> task_and_next(Index head, Index first, Index end) const {
+    kernels::HeadTask<T> now = task(head, first, end);
+    if (sizes_.s * (sizes_.d + e_) * static_cast<Index>(sizeof(T)) > fetched_bytes) return now;
+    const kernels::Strided<T>& out = now.out;
+    now.soon[0] = memory({out.data + first * out.row, out.row, out.column}, end - first, e_);
+    if (end < sizes_.t || head + 1 == heads()) return now;
+    const kernels::HeadTask<T> next = task(head + 1, 0, (std::min)(sizes_.t, queries_per_task));
+    now.soon[1] = memory(next.k, next.s, next.d);
+    now.soon[2] = memory(next.v, next.s, next.e);
+    now.soon[3] = memory(next.q, next.end_query, next.d);
+    return now;
+  }
   kernels::HeadRules<T> rules(Index head) const {
     return rules_.head(rules_.composition, head / sizes_.h, head % sizes_.h);
   }
@@ -105,7 +126,7 @@ class FusedAttention {
       const Index head = part / chunks, first = part % chunks * queries_per_task;
       const Index end = (std::min)(first + queries_per_task, sizes_.t);
       auto room = rules_.workspace.template room<T>(kernel_.scratch_size(end - first, sizes_.d, e_));
-      kernel_.attend_rows(task(head, first, end), rules(head), room.data());
+      kernel_.attend_rows(task_and_next(head, first, end), rules(head), room.data());
     });
   }
 

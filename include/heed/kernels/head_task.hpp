@@ -11,6 +11,13 @@ struct Strided {
   Index row, column;
 };
 
+/// Memory in a row.
+struct Span {
+  const char* data = nullptr;
+  Index bytes = 0;
+};
+inline constexpr int spans_used_soon = 4;
+
 /// Some queries of one head: what a kernel computes at a time.
 template <class T>
 struct HeadTask {
@@ -20,6 +27,7 @@ struct HeadTask {
   Strided<T> out;      // ℝ^{t×e}
   Index first_query, end_query;
   Index s, d, e;
+  Span soon[spans_used_soon] = {};  // fetched into the cache meanwhile
 };
 
 /// Keys first ≤ j < end.

@@ -155,7 +155,7 @@ class Forward {
     T* const scores = scratch_.scores;
     T* const largest = scratch_.largest + strip.first;
     V<T>* const sums = scratch_.sums + strip.first;
-    score_rows<T>(strip.rows, scratch_.q, scratch_.panels + run.first * d_, n, d_, scores, stride);
+    score_rows<T>(strip.rows, scratch_.q, scratch_.panels + run.first * d_, n, d_, scores, stride, soon_);
     for (Index m = 0; m < strip.rows; ++m)
       finish_scores(rules_, scores + m * stride, computed, query(strip.first + m), block.first + run.first,
                     part_of(seen[m], run.first, n));
@@ -207,4 +207,5 @@ class Forward {
   Index e_;
   Scratch<T> scratch_;
   KeyRun seen_{0, 0};
+  Fetches soon_{task_.soon};
 };

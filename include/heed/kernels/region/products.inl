@@ -1,8 +1,35 @@
 // The two products of attention, in register tiles. Read once for each instruction set.
 
-/// Scores M × N·W = q ℝ^{M×d} · one panel of keys ℝ^{d×panel_width}, to rows of `stride`.
+/// What is used soon, handed out in parts, so that it is fetched while scores are computed: a line of the cache for
+/// each feature of a tile, which the memory can keep up with. Where heads come from beyond the second cache, this gains
+/// 5 % at 128 queries and at 197, and 7 % of causal attention.
+class Fetches {
+ public:
+  explicit Fetches(const Span* soon) : soon_(soon) {}
+
+  /// Where the next `lines` begin; `otherwise`, which does no harm, if nothing is left.
+  const char* next(Index lines, const void* otherwise) {
+    for (; n_ < spans_used_soon; ++n_, begin_ = 0) {
+      if (begin_ >= soon_[n_].bytes) continue;
+      const char* const from = soon_[n_].data + begin_;
+      begin_ += lines * line;
+      return from;
+    }
+    return static_cast<const char*>(otherwise);
+  }
+
+  static constexpr Index line = 64;  // bytes
+
+ private:
+  const Span* soon_;
+  int n_ = 0;
+  Index begin_ = 0;
+};
+
+/// Scores M × N·W = q ℝ^{M×d} · one panel of keys ℝ^{d×panel_width}, to rows of `stride`; d lines from `soon` on are
+/// fetched.
 template <class T, int M, int N>
-HEED_INLINE void score_tile(const T* q, const T* panel, Index d, T* scores, Index stride) {
+HEED_INLINE void score_tile(const T* q, const T* panel, Index d, T* scores, Index stride, const char* soon) {
   constexpr int W = width<T>;
   Array<Array<V<T>, N>, M> sum;
   HEED_UNROLL
@@ -12,6 +39,7 @@ HEED_INLINE void score_tile(const T* q, const T* panel, Index d, T* scores, Inde
   }
   HEED_UNROLL_TWICE
   for (Index c = 0; c < d; ++c, panel += panel_width<T>) {
+    __builtin_prefetch(soon + c * Fetches::line, 0, 2);
     Array<V<T>, N> key;
     HEED_UNROLL
     for (int n = 0; n < N; ++n) key[n] = load(panel + n * W);
@@ -65,10 +93,11 @@ HEED_INLINE void value_tile(const T* weights, Index weight_stride, const T* valu
 
 /// M rows by all of the panels that begin before n keys.
 template <class T, int M>
-void score_strip(const T* q, const T* panels, Index n, Index d, T* scores, Index stride) {
+void score_strip(const T* q, const T* panels, Index n, Index d, T* scores, Index stride, Fetches& soon) {
   Index j = 0;
-  for (; j + width<T> < n; j += panel_width<T>) score_tile<T, M, 2>(q, panels + j * d, d, scores + j, stride);
-  if (j < n) score_tile<T, M, 1>(q, panels + j * d, d, scores + j, stride);
+  for (; j + width<T> < n; j += panel_width<T>)
+    score_tile<T, M, 2>(q, panels + j * d, d, scores + j, stride, soon.next(d, q));
+  if (j < n) score_tile<T, M, 1>(q, panels + j * d, d, scores + j, stride, soon.next(d, q));
 }
 
 /// M rows by all e of the values, a multiple of the vector's width.
@@ -97,16 +126,17 @@ struct ScoreStrip {
   Index n, d;
   T* scores;
   Index stride;
+  Fetches& soon;
   template <int M>
   void run() const {
-    score_strip<T, M>(q, panels, n, d, scores, stride);
+    score_strip<T, M>(q, panels, n, d, scores, stride, soon);
   }
 };
 /// Scores of up to tile_rows queries ℝ^{rows×d} and n packed keys. Up to the next multiple of the vector's width are
 /// written, and rows up to tile_rows.
 template <class T>
-void score_rows(Index rows, const T* q, const T* panels, Index n, Index d, T* scores, Index stride) {
-  with_tile_rows<tile_rows>(rows, ScoreStrip<T>{q, panels, n, d, scores, stride});
+void score_rows(Index rows, const T* q, const T* panels, Index n, Index d, T* scores, Index stride, Fetches& soon) {
+  with_tile_rows<tile_rows>(rows, ScoreStrip<T>{q, panels, n, d, scores, stride, soon});
 }
 
 template <class T>
