@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import dataclasses
 import functools
+import math
 import subprocess
 import tempfile
 import time
@@ -95,7 +96,15 @@ class Problem:
 
     def inputs(self, rng: np.random.Generator) -> list[np.ndarray]:
         shapes = [(self.b, self.h, self.t, self.d)] + 2 * [(self.b, self.g, self.s, self.d)]
-        return [rng.standard_normal(shape, dtype=np.float32) for shape in shapes]
+        return [rng.standard_normal(dtype=np.float32, out=empty(shape)) for shape in shapes]
+
+
+def empty(shape: tuple[int, ...]) -> np.ndarray:
+    """At a multiple of 64 bytes, as heed, PyTorch and ONNX Runtime lay out their tensors, but NumPy does not."""
+    size = 4 * math.prod(shape)
+    memory = np.empty(size + 64, dtype=np.uint8)
+    first = -memory.ctypes.data % 64
+    return memory[first : first + size].view(np.float32).reshape(shape)
 
 
 @dataclasses.dataclass
@@ -149,7 +158,7 @@ class Heed:
 
     def prepare(self, problem: Problem, inputs: list[np.ndarray]) -> Prepared:
         variant = self.variant or problem.variant
-        out = np.empty_like(inputs[0])
+        out = empty(inputs[0].shape)
         sizes = Sizes(problem.b, problem.h, problem.g, problem.t, problem.s, problem.d)
         read = {}  # keeps what the pointers point to
         if variant in ("mask", "bias", "alibi", "key_lengths"):
@@ -186,7 +195,7 @@ class HeedInLoop:
         self.library, self.rank = library, rank
 
     def prepare(self, problem: Problem, inputs: list[np.ndarray], calls: int = 1000) -> Prepared:
-        out = np.empty_like(inputs[0])
+        out = empty(inputs[0].shape)
         sizes = Sizes(problem.b, problem.h, problem.g, problem.t, problem.s, problem.d)
         arguments = [*map(pointer, [*inputs, out]), ctypes.byref(sizes), self.rank, calls]
 

@@ -1,5 +1,6 @@
 # Reads `objdump -d --no-show-raw-insn` and fails if a function outside the kernels' regions holds AVX code: an instruction
-# whose name begins with v, or a register that only AVX has. A mangled name begins with its namespaces, so that a region
+# whose name begins with v, or a register that only AVX has. With inlined=1 it also fails if the modifiers of a call are
+# not inlined and turned into vector instructions. A mangled name begins with its namespaces, so that a region
 # in template arguments alone does not count.
 /^[0-9a-f]+ <.*>:/ {
   name = $2
@@ -9,6 +10,11 @@
 }
 /^ *[0-9a-f]+:[ \t]/ {
   sub(/^[^:]*:[ \t]*/, "")
+  # The functions with the modifiers of a call: a soft cap divides.
+  if (region == "avx512" && name ~ /7Kernels4editI/) {
+    if (/^vdivp[sd].*%zmm/) divisions++
+    if (/^call/ && !/stack_chk/) calls[name] = $0
+  }
   if (!/^v/ && !/%[yz]mm|%k[0-7]/) next
   if (region != "") {
     inside[region]++
@@ -25,6 +31,16 @@ END {
   if (inside["avx2"] < 1000 || inside["avx512"] < 1000) {
     print "that is too little: this check does not see the kernels"
     failed = 1
+  }
+  if (inlined) {
+    for (name in calls) {
+      print "not inlined: " name ": " calls[name]
+      failed = 1
+    }
+    if (divisions < 2) {
+      print "no soft cap in vectors"
+      failed = 1
+    }
   }
   exit failed
 }

@@ -6,11 +6,9 @@
 #include <heed/core/workspace.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -98,13 +96,6 @@ inline constexpr bool takes_part = bounds_key<B> || hides_pair<B> || changes_sco
 || requires(const B& m) {
   m.each_output([](const char*, const auto&) {});
 };
-
-/// How the kernels mark a pair that is hidden.
-template <class T>
-bool is_hidden_weight(T weight) {  // by bits: -fno-signed-zeros may not take it for 0
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  return std::bit_cast<Bits>(weight) == Bits{1} << (8 * sizeof(T) - 1);
-}
 
 /// The modifiers of one call, bound to its sizes and put together in the order of the contract: scale, score modifiers
 /// as given, masks; softmax with sinks; prob_mod, dropout. What no modifier asks for compiles to nothing.

@@ -23,7 +23,8 @@ inline constexpr Index work_per_task = 256 * 1024;
 /// Up to so many queries count as few: see kernels/region/few_queries.inl.
 inline constexpr Index most_few_queries = 8;
 
-/// Up to so many bytes of keys and values a head is fetched while the one before it is computed.
+/// Up to so many bytes of keys and values a head is fetched while the one before it is computed: with several threads
+/// in vain if another thread takes it.
 inline constexpr Index fetched_bytes = 512 * 1024;
 
 /// What the kernels need of a call's modifiers, whatever these are, so that what follows is compiled once.
@@ -99,9 +100,10 @@ class FusedAttention {
     now.soon[0] = memory({out.data + first * out.row, out.row, out.column}, end - first, e_);
     if (end < sizes_.t || head + 1 == heads()) return now;
     const kernels::HeadTask<T> next = task(head + 1, 0, (std::min)(sizes_.t, queries_per_task));
-    now.soon[1] = memory(next.k, next.s, next.d);
-    now.soon[2] = memory(next.v, next.s, next.e);
-    now.soon[3] = memory(next.q, next.end_query, next.d);
+    now.soon[1] = memory(next.q, next.end_query, next.d);
+    if ((head + 1) % group() != 0) return now;  // it has the same keys
+    now.soon[2] = memory(next.k, next.s, next.d);
+    now.soon[3] = memory(next.v, next.s, next.e);
     return now;
   }
   kernels::HeadRules<T> rules(Index head) const {

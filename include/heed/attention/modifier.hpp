@@ -4,7 +4,9 @@
 #include <heed/core/tensor_like.hpp>
 #include <heed/kernels/head_task.hpp>
 
+#include <bit>
 #include <concepts>
+#include <cstdint>
 #include <ranges>
 #include <type_traits>
 
@@ -98,6 +100,14 @@ namespace heed::detail::inline HEED_FLAGS {
 template <class Range>
 concept Sequence = VectorLike<Range> ||
     (!TensorLike<Range> && std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>);
+
+/// How the kernels mark the weight of a hidden pair: −0. By bits: for the compiler with -fno-signed-zeros 0 and −0 are
+/// one.
+template <class T>
+[[gnu::always_inline]] inline bool is_hidden_weight(T weight) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Bits>(weight) == Bits{1} << (8 * sizeof(T) - 1);
+}
 
 /// A contiguous range or a rank-1 TensorLike as a view.
 template <Sequence Range>

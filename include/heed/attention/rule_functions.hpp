@@ -82,7 +82,7 @@ struct RuleFunctions {
     for (Index k = 0; k < n; ++k) {
       if (is_hidden_weight(weights[k])) continue;
       const T weight = composition(rules).weight(weights[k], pair(rules, i, j + k));
-      weights[k] = weight == 0 ? T(0) : weight;
+      weights[k] = is_hidden_weight(weight) ? T(0) : weight;
     }
   }
 

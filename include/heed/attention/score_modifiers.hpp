@@ -96,7 +96,7 @@ struct SoftCap : Modifier {
   template <class T>
   Bound<T> bind(const detail::AttentionSizes& sizes) const {
     const T bound_cap = static_cast<T>(cap);
-    if (bound_cap == 0 || !std::isfinite(bound_cap))
+    if (!std::isfinite(bound_cap) || !std::isfinite(1 / bound_cap))
       detail::fail_value({sizes.function, ": the soft cap does not fit the scalar type of the tensors"});
     return {bound_cap, 1 / bound_cap};
   }

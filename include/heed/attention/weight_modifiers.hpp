@@ -97,11 +97,17 @@ struct Dropout : Modifier {
         requires(!std::is_reference_v<Source>) {
       if (p == 0) return;
       const PhiloxPlane plane = source.plane(first.b, first.h);
-      const double limit = std::ceil((1 - p) * 0x1p32);  // a draw is below 1 − p where its bits are below this
-      const auto last = static_cast<std::uint32_t>(limit < 1 ? 0 : limit - 1);
-      const T factor = limit < 1 ? T(0) : growth;
+      const auto dropped = [](T weight) __attribute__((always_inline)) {
+        return detail::is_hidden_weight(weight) ? weight : T(0);
+      };
+      if (p == 1) {
+        for (Index k = 0; k < n; ++k) weights[k] = dropped(weights[k]);
+        return;
+      }
+      // A draw is below 1 − p where its bits are at most this.
+      const auto last = static_cast<std::uint32_t>(std::ceil((1 - p) * 0x1p32) - 1);
       const auto kept = [&](T weight, std::uint32_t bits) __attribute__((always_inline)) {
-        return bits <= last ? weight * factor : weight == 0 ? weight : T(0);
+        return bits <= last ? weight * growth : dropped(weight);
       };
       constexpr int drawn = 32;
       std::uint32_t bits[drawn];

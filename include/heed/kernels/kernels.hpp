@@ -7,7 +7,7 @@
 
 // The kernels, once for each instruction set: the same files are read in a region of the compiler each, in which it may
 // use that set, and in a namespace each. Nothing is included within a region but they, and they use nothing from
-// outside but head_task.hpp. The last lines of region/all.inl are what is called.
+// outside but head_task.hpp and the numbers below. The last lines of region/all.inl are what is called.
 
 #if defined(__clang__)
 #define HEED_UNROLL _Pragma("unroll")

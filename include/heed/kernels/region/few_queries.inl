@@ -10,7 +10,7 @@ inline constexpr int few_rows = 4;
 /// Rows that are computed where there are `rows`: 4 at a time, a single one by itself.
 HEED_INLINE Index computed_rows(Index rows) {
   const Index rest = rows % few_rows;
-  return rows - rest + (rest > 1 ? 4 : rest);
+  return rows - rest + (rest > 1 ? few_rows : rest);
 }
 
 /// The sums of each of W vectors, in lanes; v is destroyed. Halves are folded, as by sum_of.
@@ -138,7 +138,7 @@ void few_values(const T* weights, Index weight_stride, const FeatureRows<T>& val
 template <class F>
 HEED_INLINE void by_few_rows(Index rows, const F& f) {
   Index r = 0;
-  for (; r + 1 < rows; r += 4) f.template run<4>(r);
+  for (; r + 1 < rows; r += few_rows) f.template run<few_rows>(r);
   if (r < rows) f.template run<1>(r);
 }
 template <class T>

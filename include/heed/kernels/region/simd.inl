@@ -67,8 +67,10 @@ template <class T>
 HEED_INLINE V<T> opaque(V<T> v) {
 #if defined(__aarch64__)
   asm("" : "+w"(v));
-#else
+#elif defined(__SSE2__)
   asm("" : "+x"(v));
+#else
+  asm("" : "+m"(v));
 #endif
   return v;
 }
@@ -138,5 +140,6 @@ HEED_INLINE T sum_of(V<T> v) {
 
 /// The register tile of both products: so many rows by two vectors.
 inline constexpr int tile_rows = HEED_TILE_ROWS;
+static_assert(tile_rows % 2 == 0, "value_rows takes two at a time where values are not finite");
 template <class T>
 inline constexpr int panel_width = 2 * width<T>;
