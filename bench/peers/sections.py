@@ -137,7 +137,7 @@ class Sections:
     def heading(self) -> None:
         version = subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
         commit = subprocess.run(
-            ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True
+            ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], check=False, capture_output=True, text=True
         ).stdout.strip()
         self.markdown.line(f"    python bench/peers/compare.py {shlex.join(sys.argv[1:])}")
         self.markdown.line()
@@ -170,7 +170,7 @@ class Sections:
                     variant,
                     *(median_and_best(cell.rates(name, problem.flop)) for name in names),
                     f"{self.of_peak(cell, 'heed'):.2f} ({self.best_of_peak(cell, 'heed'):.2f})",
-                    f"{cell.ratio():.2f}",
+                    f"{cell.ratio():.2f} ({cell.ratio(min):.2f})",
                 )
         self.markdown.line()
         for variants in (("full",), ("causal",), ("full", "causal")):
@@ -178,21 +178,25 @@ class Sections:
             medians, bests = [cell.ratio() for cell in some], [cell.ratio(min) for cell in some]
             self.markdown.line(
                 f"- heed / best peer, {' and '.join(variants)}: geometric mean {geometric_mean(medians):.2f} "
-                f"(of bests {geometric_mean(bests):.2f}), least {min(medians):.2f}"
+                f"({geometric_mean(bests):.2f}), least {min(medians):.2f} ({min(bests):.2f})"
             )
         if self.arguments.svg:
             panels = {
                 variant: [
                     (
                         f"{cell.problem.h}×{cell.problem.t}×{cell.problem.d}",
-                        {name: self.of_peak(cell, name) for name in names},
+                        {name: self.best_of_peak(cell, name) for name in names},
                     )
                     for cell in cells
                     if cell.problem.variant == variant
                 ]
                 for variant in ("full", "causal")
             }
-            chart(self.arguments.svg, panels, f"heads × tokens × head size; {self.machine()}, {datetime.date.today()}")
+            chart(
+                self.arguments.svg,
+                panels,
+                f"heads × tokens × head size, best of {self.arguments.rounds} rounds; {self.machine()}, {datetime.date.today()}",
+            )
 
     @staticmethod
     def of_peak(cell: Cell, name: str) -> float:
@@ -215,8 +219,9 @@ class Sections:
             self.markdown.row(
                 f"32 on {g}",
                 *(self.rate_or_dash(cell, name, problem.key_value_bytes) for name in names),
-                f"{cell.median(read.name) / cell.median('heed'):.2f}",
-                f"{cell.ratio():.2f}",
+                f"{cell.median(read.name) / cell.median('heed'):.2f} "
+                f"({min(cell.seconds[read.name]) / min(cell.seconds['heed']):.2f})",
+                f"{cell.ratio():.2f} ({cell.ratio(min):.2f})",
             )
 
     @staticmethod
@@ -233,15 +238,18 @@ class Sections:
         problems = [Problem(2, 6, 6, 2048, 2048, 64, variant) for variant in VARIANTS[2:-1]]
         for problem in [*problems, Problem(1, 8, 8, 4096, 4096, 64, "window")][: self.arguments.cells]:
             cell = self.measure(problem, [*peers, plain])
-            speed = cell.median("plain") / cell.median("heed")
-            flop_plain = dataclasses.replace(problem, variant="full").flop
+            speeds = [
+                cell.median("plain") / cell.median("heed"),
+                min(cell.seconds["plain"]) / min(cell.seconds["heed"]),
+            ]
+            work = problem.flop / dataclasses.replace(problem, variant="full").flop
             ratio = cell.ratio()
             self.markdown.row(
                 f"window {WINDOW} of {problem.s}" if problem.variant == "window" else problem.variant,
                 *(self.rate_or_dash(cell, name, problem.flop) for name in names),
-                f"{speed * problem.flop / flop_plain:.2f}",
-                f"{speed:.2f}",
-                "—" if ratio is None else f"{ratio:.2f}",
+                f"{speeds[0] * work:.2f} ({speeds[1] * work:.2f})",
+                f"{speeds[0]:.2f} ({speeds[1]:.2f})",
+                "—" if ratio is None else f"{ratio:.2f} ({cell.ratio(min):.2f})",
             )
 
     def small(self) -> None:

@@ -106,7 +106,7 @@ template <std::floating_point T>
 [[gnu::always_inline]] inline T tanh(T x) {
   using C = detail::ExpConstants<T>;
   using Integer = typename C::Integer;
-  constexpr Integer sign = std::numeric_limits<Integer>::min();
+  constexpr Integer sign = (std::numeric_limits<Integer>::min)();
   const Integer bits = std::bit_cast<Integer>(x);
   const detail::SplitExp<T> e(2 * detail::at_most<T>(std::bit_cast<T>(bits & ~sign), C::saturates));
   const T minus_one = e.power * e.fraction + (e.power - 1);  // e^(2·|x|) − 1
