@@ -50,6 +50,7 @@ struct GivenExecutor : Modifier {
 
 }  // namespace heed::modifiers
 
+// In the examples q is ℝ^{2×4×5×8} (b, h, t, d), k ℝ^{2×2×7×8} (b, g, s, d) and v ℝ^{2×2×7×3} (b, g, s, e).
 namespace heed::inline HEED_FLAGS {
 
 /// The call takes the memory it needs between from this workspace instead of the calling thread's, and leaves it there

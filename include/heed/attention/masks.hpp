@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+// In the examples q is ℝ^{2×4×5×8} (b, h, t, d), k ℝ^{2×2×7×8} (b, g, s, d) and v ℝ^{2×2×7×3} (b, g, s, e).
 namespace heed::inline HEED_FLAGS {
 
 /// For sliding_window: this side has no end.

@@ -70,6 +70,7 @@ struct Output : Modifier {
 
 }  // namespace heed::modifiers
 
+// In the examples q is ℝ^{2×4×5×8} (b, h, t, d), k ℝ^{2×2×7×8} (b, g, s, d) and v ℝ^{2×2×7×3} (b, g, s, e).
 namespace heed::inline HEED_FLAGS {
 
 /// Also writes log Σ exp(score) of each row's final scores, natural, before dropout, a sink counted: ℝ^{b×h×t} with the

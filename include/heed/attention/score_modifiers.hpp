@@ -168,6 +168,7 @@ struct ScoreMod : Modifier {
 
 }  // namespace heed::modifiers
 
+// In the examples q is ℝ^{2×4×5×8} (b, h, t, d), k ℝ^{2×2×7×8} (b, g, s, d) and v ℝ^{2×2×7×3} (b, g, s, e).
 namespace heed::inline HEED_FLAGS {
 
 /// Scores are q·k·factor instead of q·k/√d. Finite, else std::invalid_argument.
@@ -224,7 +225,8 @@ auto alibi(std::initializer_list<T> slopes) {
 /// f(score, b, h, i, j) instead of the score (score_mod of torch.nn.attention.flex_attention). i counts the queries of
 /// the call from 0, whatever their position; −inf hides the pair, whatever follows. f is called for pairs that exist,
 /// some of which may be hidden and have any score, in any order, number and thread; what it throws comes out of the
-/// call. Use heed::exp and heed::tanh in it rather than the standard ones. May be given several times.
+/// call. Use heed::exp and heed::tanh in it: they become vector instructions, the standard ones do not. May be given
+/// several times.
 ///
 /// ```cpp
 /// auto nearer = [](float score, auto, auto, auto i, auto j) { return score - 0.1f * float(i > j ? i - j : j - i); };

@@ -139,6 +139,7 @@ struct Dropout : Modifier {
 
 }  // namespace heed::modifiers
 
+// In the examples q is ℝ^{2×4×5×8} (b, h, t, d), k ℝ^{2×2×7×8} (b, g, s, d) and v ℝ^{2×2×7×3} (b, g, s, e).
 namespace heed::inline HEED_FLAGS {
 
 /// One logit more in each row of a head, in the maximum and the denominator of the softmax, that carries no value: the

@@ -84,6 +84,7 @@ namespace heed::inline HEED_FLAGS {
 
 /// Who runs heed's parallel loops: your thread pool, or with nullptr OpenMP where the compiler has it on, else the
 /// calling thread. One per program; returns the one before. heed::on chooses for one call. Results do not depend on it.
+/// A function pointer: it reaches a pool of yours through a variable of the program.
 inline Executor set_executor(Executor executor) { return detail::executor.exchange(executor); }
 
 }  // namespace heed
