@@ -5,6 +5,7 @@
 #include <heed/core/generator.hpp>
 #include <heed/core/philox.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -283,6 +284,43 @@ TEMPLATE_TEST_CASE("a prob_mod changes the normalised weights of visible pairs a
           } else {
             CHECK(bits(changed(b, h, i, j)) == 0);
           }
+        }
+}
+
+TEMPLATE_TEST_CASE("a prob_mod is not asked about hidden pairs, nor do they show, where a row is NaN",
+                   "[attention][weight_modifiers]", float, double) {
+  using T = TestType;
+  using Limits = std::numeric_limits<T>;
+  for (const Index s : {2, 40, 700})
+    for (const Index t : {1, 20})
+      for (const T poison : {Limits::quiet_NaN(), Limits::infinity()})
+        for (const bool is_sink : {false, true}) {
+          CAPTURE(s, t, poison, is_sink);
+          auto x = support::random_inputs<T>({1, 1, 1, t, s, 3, 2});
+          x.q.fill(1);  // an infinite key then has a score of +inf, not −inf, which would hide it
+          Tensor<bool, 2> mask(t, s);
+          for (Index i = 0; i < t; ++i)
+            for (Index j = 0; j < s; ++j) mask(i, j) = j % 2 == 0;
+          for (Index c = 0; c < 3; ++c) {
+            if (!is_sink) x.k(0, 0, 0, c) = poison;
+            x.k(0, 0, 1, c) = Limits::quiet_NaN();
+          }
+          for (Index c = 0; c < 2; ++c) x.v(0, 0, 1, c) = Limits::quiet_NaN();
+          std::vector<T> sinks{is_sink ? poison : T(0)};
+          std::atomic<Index> hidden{0};
+          const auto one = [&](T, Index, Index, Index, Index j) {
+            if (j % 2 != 0) ++hidden;
+            return T(1);
+          };
+          const auto out = heed::scaled_dot_product_attention(x.q, x.k, x.v, heed::mask(mask), heed::sinks(sinks),
+                                                              heed::prob_mod(one));
+          CHECK(hidden == 0);
+          for (Index i = 0; i < t; ++i)
+            for (Index c = 0; c < 2; ++c) {
+              double expected = 0;
+              for (Index j = 0; j < s; j += 2) expected += static_cast<double>(x.v(0, 0, j, c));
+              CHECK(static_cast<double>(out(0, 0, i, c)) == Approx(expected).margin(1e-3));
+            }
         }
 }
 

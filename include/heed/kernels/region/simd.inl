@@ -85,18 +85,30 @@ template <class T>
 HEED_INLINE V<T> larger(V<T> a, V<T> b) {
   return a < b ? b : a;
 }
-/// Weights, those of hidden pairs marked: −0 instead of 0. By bits, here and below: for the compiler with
-/// -fno-signed-zeros the two are one.
+/// The weight of a hidden pair, as bits: −0. By bits, here and below: for the compiler with -fno-signed-zeros 0 and −0
+/// are one.
+template <class T>
+inline constexpr typename Simd<T>::Lane hidden_weight = typename Simd<T>::Lane{1} << (8 * sizeof(T) - 1);
+
+template <class T>
+HEED_INLINE V<T> hidden_where(Lanes<T> is_hidden, V<T> weight) {
+  return reinterpret_cast<V<T>>((reinterpret_cast<Lanes<T>>(weight) & ~is_hidden) | (is_hidden & hidden_weight<T>));
+}
+/// Weights, those of hidden pairs marked, whatever they are: NaN where the largest score is.
 template <class T>
 HEED_INLINE V<T> marked(V<T> weight, V<T> score) {
-  constexpr typename Simd<T>::Lane sign_bit = typename Simd<T>::Lane{1} << (8 * sizeof(T) - 1);
-  return reinterpret_cast<V<T>>(reinterpret_cast<Lanes<T>>(weight) | ((score == all<T>(hidden<T>)) & sign_bit));
+  return hidden_where<T>(score == all<T>(hidden<T>), weight);
+}
+/// weight / divisor, but for hidden weights, which stay: the divisor may be NaN.
+template <class T>
+HEED_INLINE V<T> normalised(V<T> weight, V<T> divisor) {
+  return hidden_where<T>(reinterpret_cast<Lanes<T>>(weight) == hidden_weight<T>, weight / divisor);
 }
 template <class T>
 HEED_INLINE bool is_hidden(T weight) {
   typename Simd<T>::Lane bits;
   __builtin_memcpy(&bits, &weight, sizeof bits);
-  return bits == typename Simd<T>::Lane{1} << (8 * sizeof(T) - 1);
+  return bits == hidden_weight<T>;
 }
 
 template <int... I>

@@ -79,7 +79,7 @@ class Small {
     const V<T> divisor = sum_ == 0 ? all<T>(1) : sum_;
     T* const weights = lanes(weights_);
     if (rules_.change != nullptr)
-      for (Index j = 0; j < task_.s; ++j) weights_[j] = weights_[j] / divisor;
+      for (Index j = 0; j < task_.s; ++j) weights_[j] = normalised<T>(weights_[j], divisor);
     for (Index m = 0; m < queries_; ++m) {
       Array<T, small_room> row;
       for (Index j = 0; j < task_.s; ++j) row[j] = weights[j * width<T> + m];
