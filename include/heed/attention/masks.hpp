@@ -111,7 +111,7 @@ struct Mask : Modifier {
   struct Bound {
     TensorView<const bool, 4> values;
     TensorView<const bool, R> given;
-    bool sees(const Pair& at) const { return values(at.b, at.h, at.i, at.j); }
+    [[gnu::always_inline]] bool sees(const Pair& at) const { return values(at.b, at.h, at.i, at.j); }
     bool hides(const PairBlock& block) const {
       const Index step = values.strides()[3], n = block.j_end - block.j;
       for (Index i = block.i; i < block.i_end; ++i) {
@@ -167,7 +167,7 @@ struct MaskMod : Modifier {
   struct Bound {
     const std::remove_reference_t<F>* f;
     const std::remove_reference_t<Blocks>* may_see;
-    bool sees(const Pair& at) const { return detail::call_for_pair<bool>(*f, at); }
+    [[gnu::always_inline]] bool sees(const Pair& at) const { return detail::call_for_pair<bool>(*f, at); }
     bool hides(const PairBlock& block) const requires(!std::same_as<Blocks, NoBlocks>) {
       return !detail::call_for_block(*may_see, block);
     }

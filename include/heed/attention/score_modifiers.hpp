@@ -50,7 +50,7 @@ struct Bias : Modifier {
   struct Bound {
     TensorView<const U, 4> values;
     TensorView<const U, R> given;
-    U score(U score, const Pair& at) const {
+    [[gnu::always_inline]] U score(U score, const Pair& at) const {
       const U bias = values(at.b, at.h, at.i, at.j);
       constexpr U hidden = -std::numeric_limits<U>::infinity();
       return bias == hidden ? hidden : score + bias;  // selected: a NaN score plus -inf would be NaN
@@ -91,7 +91,7 @@ struct SoftCap : Modifier {
   template <class T>
   struct Bound {
     T cap, inverse;  // a division would take half as long as the tanh
-    T score(T score, const Pair&) const { return cap * heed::tanh(score * inverse); }
+    [[gnu::always_inline]] T score(T score, const Pair&) const { return cap * heed::tanh(score * inverse); }
   };
   template <class T>
   Bound<T> bind(const detail::AttentionSizes& sizes) const {
@@ -110,7 +110,7 @@ struct Alibi : Modifier {
 
   explicit Alibi(const TensorView<const U, 1>& values) : slopes(values) {}
 
-  U score(U score, const Pair& at) const {
+  [[gnu::always_inline]] U score(U score, const Pair& at) const {
     const Index distance = at.position < at.j ? at.j - at.position : at.position - at.j;
     return score - slopes[at.h] * static_cast<U>(distance);
   }
@@ -150,7 +150,7 @@ struct ScoreMod : Modifier {
   template <class T>
   struct Bound {
     const std::remove_reference_t<F>* f;
-    T score(T score, const Pair& at) const { return detail::call_for_pair<T>(*f, at, score); }
+    [[gnu::always_inline]] T score(T score, const Pair& at) const { return detail::call_for_pair<T>(*f, at, score); }
   };
   template <class T>
   Bound<T> bind(const detail::AttentionSizes&) const {
