@@ -22,7 +22,7 @@ template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
 
 /// Head `head` of a task. Keys first(i) ≤ j < i + 1 + shift, of which every `hide`th is hidden pair by pair and every
-/// `drop`th has no weight.
+/// `dropped`th has no weight.
 template <class T>
 struct KernelRules {
   using HeadRules = heed::kernels::HeadRules<T>;
