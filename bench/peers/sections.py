@@ -39,7 +39,28 @@ GRID = [(12, 128, 64), (12, 512, 64), (12, 1024, 64), (12, 2048, 64), (8, 4096, 
         (32, 197, 64), (4, 1000, 80)]  # fmt: skip
 INPUT_SETS = 3
 SHORTEST = 0.02  # s, of the calls timed at once
-REST = 0.05  # s, in which threads that wait for the next call of one library fall asleep, before that of another
+REST = 0.05  # s, in which the threads of one library that wait for its next call fall asleep, before that of another
+
+
+@dataclasses.dataclass
+class Ratio:
+    """Of two numbers taken in the same rounds: the median of the rounds' ratios, and the ratio of the bests."""
+
+    median: float
+    best: float
+
+    @staticmethod
+    def of_rounds(above: list[float], below: list[float], best: Callable[[list[float]], float]) -> Ratio:
+        return Ratio(statistics.median(a / b for a, b in zip(above, below)), best(above) / best(below))
+
+    def __mul__(self, factor: float) -> Ratio:
+        return Ratio(self.median * factor, self.best * factor)
+
+    def __truediv__(self, other: Ratio) -> Ratio:
+        return Ratio(self.median / other.median, self.best / other.best)
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.best:.2f})"
 
 
 @dataclasses.dataclass
@@ -54,43 +75,55 @@ class Cell:
         """Amounts per second, in units of 1e9."""
         return [1e-9 * amount / taken for taken in self.seconds[name]]
 
-    def median(self, name: str) -> float:
-        return statistics.median(self.seconds[name])
+    def speed(self, of: str, over: str) -> Ratio:
+        """Of one library over another's."""
+        return Ratio.of_rounds(self.seconds[over], self.seconds[of], best=min)
 
-    def gauge(self, name: str) -> float:
-        return statistics.median(self.gauges[name])
+    def over_best_peer(self) -> Ratio | None:
+        """heed's speed over that of the fastest peer, which the median tells, and the best the one of bests."""
+        peers = [name for name in self.seconds if name.startswith(("PyTorch", "ONNX"))]
+        if not peers:
+            return None
+        typical, best = (min(peers, key=lambda name: of(self.seconds[name])) for of in (statistics.median, min))
+        return Ratio(self.speed("heed", typical).median, self.speed("heed", best).best)
 
-    def ratio(self, of: Callable[[list[float]], float] = statistics.median) -> float | None:
-        """heed's speed over that of the fastest peer, by medians or by bests (min)."""
-        peers = [of(taken) for name, taken in self.seconds.items() if name.startswith(("PyTorch", "ONNX"))]
-        return min(peers) / of(self.seconds["heed"]) if peers else None
+    def share(self, name: str, gauge: str) -> Ratio:
+        return Ratio.of_rounds(self.rates(name, self.problem.flop), self.gauges[gauge], best=max)
 
 
-def measure(problem: Problem, peers: Sequence, rounds: int, gauges: dict[str, Callable[[], float]]) -> Cell:
+def measure(
+    problem: Problem, peers: Sequence, rounds: int, rest: float, gauges: dict[str, Callable[[], float]]
+) -> Cell:
     rng = np.random.default_rng(1)
     sets = [problem.inputs(rng) for _ in range(INPUT_SETS)]
     prepared = {peer.name: [peer.prepare(problem, inputs) for inputs in sets] for peer in peers}
     prepared = {name: of_sets for name, of_sets in prepared.items() if of_sets[0] is not None}
     check(problem, prepared)
-    repeats = {name: max(1, round(SHORTEST / time_calls(of_sets, 1, 0))) for name, of_sets in prepared.items()}
+    repeats = {name: repeats_of(of_sets) for name, of_sets in prepared.items()}
     cell = Cell(problem, {name: [] for name in prepared}, {name: [] for name in gauges})
     for n in range(rounds):
         for name, gauge in gauges.items():
-            time.sleep(REST)
+            time.sleep(rest)
             cell.gauges[name].append(gauge())
         for name in random.sample(list(prepared), len(prepared)):
-            time.sleep(REST)
+            time.sleep(rest)
             cell.seconds[name].append(time_calls(prepared[name], repeats[name], n))
     return cell
 
 
+def repeats_of(of_sets: list[Prepared]) -> int:
+    """How many calls take the shortest time that is measured."""
+    return max(1, round(SHORTEST / of_sets[0].calls / time_calls(of_sets, 2, 0)))
+
+
 def time_calls(of_sets: list[Prepared], repeats: int, first: int) -> float:
-    """Seconds per call, after one that warms, each on the next inputs."""
+    """Seconds per call, each on the next inputs; where one is short, after one that warms."""
     calls = [of_sets[(first + n) % len(of_sets)].call for n in range(repeats + 1)]
     with of_sets[0].context():
-        calls[0]()
+        if repeats > 1:
+            calls[-1]()
         start = time.perf_counter()
-        for call in calls[1:]:
+        for call in calls[:repeats]:
             call()
         return (time.perf_counter() - start) / repeats / of_sets[0].calls
 
@@ -113,12 +146,13 @@ class Sections:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
         self.markdown = Markdown()
+        self.rest = REST if arguments.threads > 1 else 0
         self.library = heed_library(openmp=arguments.threads > 1)
         self.library.heed_set_threads(arguments.threads)
         self.onnx = [Onnx(operator, arguments.threads) for operator in ("Attention", "MultiHeadAttention")]
 
     def measure(self, problem: Problem, peers: Sequence, **gauges: Callable[[], float]) -> Cell:
-        return measure(problem, peers, self.arguments.rounds, gauges)
+        return measure(problem, peers, self.arguments.rounds, self.rest, gauges)
 
     def peers(self) -> list:
         return [Heed(self.library), Torch(self.arguments.threads), *self.onnx]
@@ -169,23 +203,22 @@ class Sections:
                     f"{h} × {t} × {d}",
                     variant,
                     *(median_and_best(cell.rates(name, problem.flop)) for name in names),
-                    f"{self.of_peak(cell, 'heed'):.2f} ({self.best_of_peak(cell, 'heed'):.2f})",
-                    f"{cell.ratio():.2f} ({cell.ratio(min):.2f})",
+                    str(cell.share("heed", "peak")),
+                    str(cell.over_best_peer()),
                 )
         self.markdown.line()
         for variants in (("full",), ("causal",), ("full", "causal")):
             some = [cell for cell in cells if cell.problem.variant in variants]
-            medians, bests = [cell.ratio() for cell in some], [cell.ratio(min) for cell in some]
-            self.markdown.line(
-                f"- heed / best peer, {' and '.join(variants)}: geometric mean {geometric_mean(medians):.2f} "
-                f"({geometric_mean(bests):.2f}), least {min(medians):.2f} ({min(bests):.2f})"
-            )
+            ratios = [cell.over_best_peer() for cell in some]
+            medians, bests = [ratio.median for ratio in ratios], [ratio.best for ratio in ratios]
+            mean, least = Ratio(geometric_mean(medians), geometric_mean(bests)), Ratio(min(medians), min(bests))
+            self.markdown.line(f"- heed / best peer, {' and '.join(variants)}: geometric mean {mean}, least {least}")
         if self.arguments.svg:
             panels = {
                 variant: [
                     (
                         f"{cell.problem.h}×{cell.problem.t}×{cell.problem.d}",
-                        {name: self.best_of_peak(cell, name) for name in names},
+                        {name: cell.share(name, "peak").best for name in names},
                     )
                     for cell in cells
                     if cell.problem.variant == variant
@@ -197,14 +230,6 @@ class Sections:
                 panels,
                 f"heads × tokens × head size, best of {self.arguments.rounds} rounds; {self.machine()}, {datetime.date.today()}",
             )
-
-    @staticmethod
-    def of_peak(cell: Cell, name: str) -> float:
-        return statistics.median(cell.rates(name, cell.problem.flop)) / cell.gauge("peak")
-
-    @staticmethod
-    def best_of_peak(cell: Cell, name: str) -> float:
-        return max(cell.rates(name, cell.problem.flop)) / max(cell.gauges["peak"])
 
     def few(self) -> None:
         read = Read(self.library)
@@ -219,9 +244,8 @@ class Sections:
             self.markdown.row(
                 f"32 on {g}",
                 *(self.rate_or_dash(cell, name, problem.key_value_bytes) for name in names),
-                f"{cell.median(read.name) / cell.median('heed'):.2f} "
-                f"({min(cell.seconds[read.name]) / min(cell.seconds['heed']):.2f})",
-                f"{cell.ratio():.2f} ({cell.ratio(min):.2f})",
+                str(cell.speed("heed", read.name)),
+                str(cell.over_best_peer()),
             )
 
     @staticmethod
@@ -238,18 +262,14 @@ class Sections:
         problems = [Problem(2, 6, 6, 2048, 2048, 64, variant) for variant in VARIANTS[2:-1]]
         for problem in [*problems, Problem(1, 8, 8, 4096, 4096, 64, "window")][: self.arguments.cells]:
             cell = self.measure(problem, [*peers, plain])
-            speeds = [
-                cell.median("plain") / cell.median("heed"),
-                min(cell.seconds["plain"]) / min(cell.seconds["heed"]),
-            ]
+            calls = cell.speed("heed", "plain")
             work = problem.flop / dataclasses.replace(problem, variant="full").flop
-            ratio = cell.ratio()
             self.markdown.row(
                 f"window {WINDOW} of {problem.s}" if problem.variant == "window" else problem.variant,
                 *(self.rate_or_dash(cell, name, problem.flop) for name in names),
-                f"{speeds[0] * work:.2f} ({speeds[1] * work:.2f})",
-                f"{speeds[0]:.2f} ({speeds[1]:.2f})",
-                "—" if ratio is None else f"{ratio:.2f} ({cell.ratio(min):.2f})",
+                str(calls * work),
+                str(calls),
+                str(cell.over_best_peer() or "—"),
             )
 
     def small(self) -> None:
@@ -260,7 +280,7 @@ class Sections:
             cell = self.measure(problem, peers)
             sizes = "2 × 6 × 3" if rank == 3 else "2 × 2 × 6 × 3"
             times = (median_and_best([1e6 * x for x in cell.seconds[p.name]], min) for p in peers)
-            self.markdown.row(sizes, *times, f"{cell.ratio():.1f}")
+            self.markdown.row(sizes, *times, f"{cell.over_best_peer().median:.1f}")
         self.markdown.line()
         self.markdown.line("The peers are called from Python, whose share of a call is in their times.")
 
@@ -289,15 +309,15 @@ class Sections:
             for variant in ("full", "causal"):
                 problem = Problem(1, h, h, t, t, d, variant)
                 cell = self.measure(problem, [one, all_of_them], one=peak(1), all_of_them=peak(count))
-                gain = cell.median(one.name) / cell.median(all_of_them.name)
-                possible = cell.gauge("all_of_them") / cell.gauge("one")
+                gain = cell.speed(all_of_them.name, one.name)
+                possible = Ratio.of_rounds(cell.gauges["all_of_them"], cell.gauges["one"], best=max)
                 self.markdown.row(
                     f"{h} × {t} × {d}",
                     variant,
                     *(median_and_best(cell.rates(p.name, problem.flop)) for p in (one, all_of_them)),
-                    f"{gain:.2f}",
-                    f"{possible:.2f}",
-                    f"{gain / possible:.2f}",
+                    str(gain),
+                    str(possible),
+                    str(gain / possible),
                 )
 
 
