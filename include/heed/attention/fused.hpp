@@ -87,21 +87,30 @@ class FusedAttention {
     return {
         matrix(q_, b, h), matrix(k_, b, g), matrix(v_, b, g), matrix(out_, b, h), first, end, sizes_.s, sizes_.d, e_};
   }
+  /// Those of compute_rows, `chunks` of each head: the last queries first, as under a causal mask they see the most
+  /// keys, and what is left for one thread in the end should be little.
+  kernels::HeadTask<T> rows_task(Index part, Index chunks) const {
+    const Index first = (chunks - 1 - part % chunks) * queries_per_task;
+    return task(part / chunks, first, (std::min)(first + queries_per_task, sizes_.t));
+  }
   static kernels::Span memory(const kernels::Strided<const T>& x, Index rows, Index columns) {
     if (x.row != columns || x.column != 1) return {};
     return {reinterpret_cast<const char*>(x.data), rows * columns * static_cast<Index>(sizeof(T))};
   }
+  static kernels::Span rows_of(const kernels::Strided<const T>& x, const kernels::HeadTask<T>& task, Index columns) {
+    return memory({x.data + task.first_query * x.row, x.row, x.column}, task.end_query - task.first_query, columns);
+  }
   /// The same, with what comes after it: its output, and most often the next head. Where there are more keys, there is
   /// no time to win, and nothing may push them out of the cache.
-  kernels::HeadTask<T> task_and_next(Index head, Index first, Index end) const {
-    kernels::HeadTask<T> now = task(head, first, end);
+  kernels::HeadTask<T> task_and_next(Index part, Index chunks) const {
+    kernels::HeadTask<T> now = rows_task(part, chunks);
     if (sizes_.s * (sizes_.d + e_) * static_cast<Index>(sizeof(T)) > fetched_bytes) return now;
-    const kernels::Strided<T>& out = now.out;
-    now.soon[0] = memory({out.data + first * out.row, out.row, out.column}, end - first, e_);
-    if (end < sizes_.t || head + 1 == heads()) return now;
-    const kernels::HeadTask<T> next = task(head + 1, 0, (std::min)(sizes_.t, queries_per_task));
-    now.soon[1] = memory(next.q, next.end_query, next.d);
-    if ((head + 1) % group() != 0) return now;  // it has the same keys
+    now.soon[0] = rows_of({now.out.data, now.out.row, now.out.column}, now, e_);
+    const Index next_head = part / chunks + 1;
+    if ((part + 1) % chunks != 0 || next_head == heads()) return now;
+    const kernels::HeadTask<T> next = rows_task(part + 1, chunks);
+    now.soon[1] = rows_of(next.q, next, next.d);
+    if (next_head % group() != 0) return now;  // it has the same keys
     now.soon[2] = memory(next.k, next.s, next.d);
     now.soon[3] = memory(next.v, next.s, next.e);
     return now;
@@ -125,10 +134,10 @@ class FusedAttention {
   void compute_rows() const {
     const Index chunks = (sizes_.t + queries_per_task - 1) / queries_per_task;
     for_each_part(heads() * chunks, [&](Index part) {
-      const Index head = part / chunks, first = part % chunks * queries_per_task;
-      const Index end = (std::min)(first + queries_per_task, sizes_.t);
-      auto room = rules_.workspace.template room<T>(kernel_.scratch_size(end - first, sizes_.d, e_));
-      kernel_.attend_rows(task_and_next(head, first, end), rules(head), room.data());
+      const kernels::HeadTask<T> task = task_and_next(part, chunks);
+      const Index rows = task.end_query - task.first_query;
+      auto room = rules_.workspace.template room<T>(kernel_.scratch_size(rows, sizes_.d, e_));
+      kernel_.attend_rows(task, rules(part / chunks), room.data());
     });
   }
 
