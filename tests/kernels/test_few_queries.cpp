@@ -44,11 +44,12 @@ struct ByChunks {
                                  .e = e,
                                  .rules_context = &rules,
                                  .rules_of = support::KernelRules<T>::of_head};
-    const Index chunks = (s + Kernel::chunk - 1) / Kernel::chunk, size = Kernel::partial_size(heads * t, e);
+    const Index chunks = (s + heed::kernels::few_queries_chunk - 1) / heed::kernels::few_queries_chunk,
+                size = Kernel::partial_size(heads * t, e);
     Tensor<T, 1> partials = support::memory_of<T>(chunks * size);
     for (Index n = chunks - 1; n >= 0; --n) {
       Tensor<T, 1> scratch = support::memory_of<T>(Kernel::scratch_size(heads * t, d, e));
-      Kernel::attend_chunk(task, n * Kernel::chunk, partials.data() + n * size, scratch.data());
+      Kernel::attend_chunk(task, n * heed::kernels::few_queries_chunk, partials.data() + n * size, scratch.data());
     }
     Kernel::finish(task, partials.data());
   }

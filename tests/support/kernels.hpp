@@ -26,7 +26,7 @@ constexpr T infinity = std::numeric_limits<T>::infinity();
 template <class T>
 struct KernelRules {
   using HeadRules = heed::kernels::HeadRules<T>;
-  using KeyRun = heed::kernels::KeyRun;
+  using KeyRange = heed::kernels::KeyRange;
   static constexpr Index unlimited = Index{1} << 20;
 
   Index s;
@@ -41,7 +41,9 @@ struct KernelRules {
 
   bool hides(Index head, Index i, Index j) const { return hide > 0 && (i + j + head) % hide == 0; }
   bool drops(Index head, Index i, Index j) const { return dropped > 0 && (i + 2 * j + head) % dropped == 0; }
-  KeyRun keys(Index i) const { return {std::max(Index{0}, i + shift - left), causal ? std::min(s, i + 1 + shift) : s}; }
+  KeyRange keys(Index i) const {
+    return {std::max(Index{0}, i + shift - left), causal ? std::min(s, i + 1 + shift) : s};
+  }
   T sink(Index head) const { return sinks.empty() ? -infinity<T> : sinks[static_cast<std::size_t>(head)]; }
 
   static const KernelRules& of(const HeadRules& rules) { return *static_cast<const KernelRules*>(rules.composition); }

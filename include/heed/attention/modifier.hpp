@@ -80,7 +80,7 @@ struct PairBlock {
 };
 
 /// Keys first ≤ j < end; none if end ≤ first.
-using KeyRange = kernels::KeyRun;
+using kernels::KeyRange;
 
 /// Base of every modifier: it marks the type as one.
 struct Modifier {};

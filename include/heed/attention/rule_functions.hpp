@@ -70,7 +70,7 @@ struct RuleFunctions {
     }
   }
 
-  static kernels::KeyRun keys(const Rules& rules, Index i) {
+  static kernels::KeyRange keys(const Rules& rules, Index i) {
     return composition(rules).keys(rules.length, i + rules.offset);
   }
 

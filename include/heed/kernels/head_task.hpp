@@ -31,7 +31,7 @@ struct HeadTask {
 };
 
 /// Keys first ≤ j < end.
-struct KeyRun {
+struct KeyRange {
   Index first, end;
 };
 
@@ -47,7 +47,7 @@ struct HeadRules {
   T first_largest, first_sum;  // what is known of a row before its first key: its sink
 
   /// The keys that query i may see, where they are not those before `length`.
-  KeyRun (*keys)(const HeadRules&, Index i) = nullptr;
+  KeyRange (*keys)(const HeadRules&, Index i) = nullptr;
   /// Whether no pair of the queries [i, i_end) and keys [j, j_end) is seen, as far as can be told at once.
   bool (*hides)(const HeadRules&, Index i, Index i_end, Index j, Index j_end) = nullptr;
   /// Scores of query i and the keys [j, j + n) → final scores, −inf where hidden.

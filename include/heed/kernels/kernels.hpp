@@ -22,7 +22,8 @@ namespace heed::kernels::inline HEED_FLAGS {
 /// So many bytes of keys, and of values, are gone through together.
 inline constexpr Index block_bytes = 128 * 1024;
 
-/// Keys in a chunk of FewQueries: 1024 gain 3 % at most, 256 lose 4 %, and chunks are what threads share.
+/// Keys in a chunk of FewQueries: 1024 gain 3 % at most, 256 lose 4 %, and chunks are what threads share. The same for
+/// every number of threads, as what is summed in which order decides the bits.
 inline constexpr Index few_queries_chunk = 512;
 /// Bytes between what FewQueries reads and what it fetches; 4096 and 16384 are no faster.
 inline constexpr Index few_queries_ahead = 8192;

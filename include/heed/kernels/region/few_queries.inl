@@ -98,7 +98,7 @@ HEED_INLINE void few_value_tile(const T* weights, Index weight_stride, const T* 
     HEED_UNROLL
     for (int r = 0; r < R; ++r) {
       const T weight = weights[r * weight_stride + j];
-      if (SkipHidden && is_hidden(weight)) continue;
+      if (SkipHidden && is_hidden_weight(weight)) continue;
       HEED_UNROLL
       for (int c = 0; c < C; ++c) sum[r][c] += weight * x[c];
     }
@@ -206,9 +206,6 @@ void sum_few_values(Index rows, const T* weights, Index weight_stride, const Str
 /// The kernel.
 template <class T>
 struct FewQueries {
-  /// Keys of one chunk: the same for every number of threads, as what is summed in which order decides the bits.
-  static constexpr Index chunk = few_queries_chunk;
-
   /// What is known of all rows after one chunk: Σ weight·value, Σ weight and the largest score.
   struct Partial {
     T *out, *sum, *largest;
@@ -223,7 +220,7 @@ struct FewQueries {
   /// How many T attend_chunk needs.
   static Index scratch_size(Index rows, Index d, Index e) {
     const FeatureVectors<T> key(d), value(e);
-    return computed_rows(rows) * (key.padded + chunk) + width<T> * greater(key.padded, value.padded);
+    return computed_rows(rows) * (key.padded + few_queries_chunk) + width<T> * greater(key.padded, value.padded);
   }
 
   /// The keys from `begin` up to the next chunk.
@@ -233,10 +230,10 @@ struct FewQueries {
     const Partial partial(partial_memory, rows, value);
     T* const q = memory;
     T* const scores = q + computed_rows(rows) * key.padded;
-    T* const packed = scores + computed_rows(rows) * chunk;
+    T* const packed = scores + computed_rows(rows) * few_queries_chunk;
 
-    const Index all = smaller(task.s - begin, chunk);
-    KeyRun seen{0, 0};  // by any row
+    const Index all = smaller(task.s - begin, few_queries_chunk);
+    KeyRange seen{0, 0};  // by any row
     for (Index h = 0; h < task.heads; ++h) {
       const HeadRules<T> rules = task.rules(h);
       for (Index i = 0; i < task.t; ++i) {
@@ -254,7 +251,7 @@ struct FewQueries {
     const Index n = seen.end - seen.first;
     begin += seen.first;
     const Index computed = rounded_up<T>(n);
-    score_few<T>(rows, q, task.k, begin, n, key, scores, chunk, packed);
+    score_few<T>(rows, q, task.k, begin, n, key, scores, few_queries_chunk, packed);
 
     const Index soon = smaller(rows_ahead(value), n);
     Index fetched = value.fit(task.v) ? 0 : soon;
@@ -264,7 +261,7 @@ struct FewQueries {
         const Index r = h * task.t + i;
         for (; fetched < soon * (r + 1) / rows; ++fetched)  // while the weights are computed
           fetch_row<T>(task.v.data + (begin + fetched) * task.v.row, task.e);
-        T* const row = scores + r * chunk;
+        T* const row = scores + r * few_queries_chunk;
         finish_scores(rules, row, computed, i, begin, part_of(keys_of(rules, i), begin, n));
         const T largest = largest_in_row(row, computed);
         partial.largest[r] = largest;
@@ -274,11 +271,12 @@ struct FewQueries {
     }
 
     // What is hidden may be NaN or infinite. That shows in the result, and is too rare to look for beforehand.
-    sum_few_values<T>(rows, scores, chunk, task.v, begin, n, value, false, partial.out, packed);
+    sum_few_values<T>(rows, scores, few_queries_chunk, task.v, begin, n, value, false, partial.out, packed);
     V<T> check{};
     for (Index i = 0; i < rows * value.padded; i += width<T>) check += load(partial.out + i) * finite_test<T>();
     const T finite = sum_of<T>(check);
-    if (finite != finite) sum_few_values<T>(rows, scores, chunk, task.v, begin, n, value, true, partial.out, packed);
+    if (finite != finite)
+      sum_few_values<T>(rows, scores, few_queries_chunk, task.v, begin, n, value, true, partial.out, packed);
   }
 
   /// e^(from − largest); 1 and not NaN from an infinity to itself.
@@ -291,7 +289,7 @@ struct FewQueries {
     const Index rows = task.heads * task.t;
     const FeatureVectors<T> value(task.e);
     const Index size = partial_size(rows, task.e);
-    const Index chunks = (task.s + chunk - 1) / chunk;
+    const Index chunks = (task.s + few_queries_chunk - 1) / few_queries_chunk;
     for (Index h = 0; h < task.heads; ++h) {
       const HeadRules<T> rules = task.rules(h);
       for (Index i = 0; i < task.t; ++i) {

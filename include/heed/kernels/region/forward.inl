@@ -114,10 +114,10 @@ class Forward {
   }
 
   void attend_strip(Pass pass, const Strip& strip, const Block& block) {
-    Array<KeyRun, tile_rows> seen;  // by each row, keys of the block
-    KeyRun all{0, 0};               // by any row
+    Array<KeyRange, tile_rows> seen;  // by each row, keys of the block
+    KeyRange all{0, 0};               // by any row
     for (Index m = 0; m < strip.rows; ++m) {
-      seen[m] = rules_.keys == nullptr ? KeyRun{0, block.keys}
+      seen[m] = rules_.keys == nullptr ? KeyRange{0, block.keys}
                                        : part_of(scratch_.seen[strip.first + m], block.first, block.keys);
       all = joined(all, seen[m]);
     }
@@ -125,21 +125,21 @@ class Forward {
     pack_rows<T>(task_.q.data + query(strip.first) * task_.q.row, task_.q.row, task_.q.column, strip.rows, d_,
                  rules_.factor, scratch_.q, d_);
     const Index first_panel = all.first / panel_width<T> * panel_width<T>;
-    for (KeyRun run{first_panel, first_panel}; next_run(strip, block, all.end, run);)
+    for (KeyRange run{first_panel, first_panel}; next_run(strip, block, all.end, run);)
       attend_run(pass, strip, block, run, seen);
   }
 
   /// Moves on to the next keys in a row which the strip may see, in whole panels; false if there are none before `end`.
-  HEED_INLINE bool next_run(const Strip& strip, const Block& block, Index end, KeyRun& run) const {
+  HEED_INLINE bool next_run(const Strip& strip, const Block& block, Index end, KeyRange& run) const {
     if (rules_.hides != nullptr) {
-      const auto is_hidden = [&](Index j) __attribute__((always_inline)) {
+      const auto hides = [&](Index j) __attribute__((always_inline)) {
         return rules_.hides(rules_, query(strip.first), query(strip.first + strip.rows), block.first + j,
                             block.first + smaller(j + panel_width<T>, end));
       };
       run.first = run.end;
-      while (run.first < end && is_hidden(run.first)) run.first += panel_width<T>;
+      while (run.first < end && hides(run.first)) run.first += panel_width<T>;
       run.end = run.first;
-      while (run.end < end && !is_hidden(run.end)) run.end += panel_width<T>;
+      while (run.end < end && !hides(run.end)) run.end += panel_width<T>;
       run.end = smaller(run.end, end);
     } else {
       run = {run.end, end};
@@ -148,7 +148,7 @@ class Forward {
   }
 
   /// Scores → final scores → weights, and their values added to the output.
-  HEED_INLINE void attend_run(Pass pass, const Strip& strip, const Block& block, KeyRun run, const KeyRun* seen) {
+  HEED_INLINE void attend_run(Pass pass, const Strip& strip, const Block& block, KeyRange run, const KeyRange* seen) {
     const bool marks = rules_.drop != nullptr || pass == Pass::values;
     const Index n = run.end - run.first, computed = rounded_up<T>(n);
     const Index stride = blocks_.score_stride;
@@ -206,6 +206,6 @@ class Forward {
   Blocks<T> blocks_;
   Index e_;
   Scratch<T> scratch_;
-  KeyRun seen_{0, 0};
+  KeyRange seen_{0, 0};
   Fetches soon_{task_.soon};
 };

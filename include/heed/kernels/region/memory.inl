@@ -19,7 +19,7 @@ template <class T>
 struct Scratch {
   V<T>* sums;  // of each row, see soften_rows
   T* largest;
-  KeyRun* seen;        // by each row
+  KeyRange* seen;      // by each row
   T* out;              // ℝ^{rows×e}, then as many rows as a tile may have beyond
   T *q, *scores;       // of a strip
   T *panels, *values;  // of a block of keys
@@ -29,7 +29,7 @@ struct Scratch {
     rows += row_lanes<T>;
     sums = reinterpret_cast<V<T>*>(take(memory, rows * width<T>));
     largest = take(memory, rows);
-    seen = reinterpret_cast<KeyRun*>(take(memory, rows * static_cast<Index>(sizeof(KeyRun) / sizeof(T))));
+    seen = reinterpret_cast<KeyRange*>(take(memory, rows * static_cast<Index>(sizeof(KeyRange) / sizeof(T))));
     out = take(memory, rows * blocks.value_width);
     q = take(memory, tile_rows * d);
     scores = take(memory, tile_rows * blocks.score_stride);

@@ -79,7 +79,7 @@ HEED_INLINE void value_tile(const T* weights, Index weight_stride, const T* valu
     HEED_UNROLL
     for (int m = 0; m < M; ++m) {
       const T x = weights[m * weight_stride + j];
-      if (SkipHidden && is_hidden(x)) continue;
+      if (SkipHidden && is_hidden_weight(x)) continue;
       HEED_UNROLL
       for (int c = 0; c < N; ++c) sum[m][c] += x * value[c];
     }

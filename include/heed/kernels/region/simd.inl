@@ -91,8 +91,8 @@ template <class T>
 inline constexpr typename Simd<T>::Lane hidden_weight = typename Simd<T>::Lane{1} << (8 * sizeof(T) - 1);
 
 template <class T>
-HEED_INLINE V<T> hidden_where(Lanes<T> is_hidden, V<T> weight) {
-  return reinterpret_cast<V<T>>((reinterpret_cast<Lanes<T>>(weight) & ~is_hidden) | (is_hidden & hidden_weight<T>));
+HEED_INLINE V<T> hidden_where(Lanes<T> lanes, V<T> weight) {
+  return reinterpret_cast<V<T>>((reinterpret_cast<Lanes<T>>(weight) & ~lanes) | (lanes & hidden_weight<T>));
 }
 /// Weights, those of hidden pairs marked, whatever they are: NaN where the largest score is.
 template <class T>
@@ -105,7 +105,7 @@ HEED_INLINE V<T> normalised(V<T> weight, V<T> divisor) {
   return hidden_where<T>(reinterpret_cast<Lanes<T>>(weight) == hidden_weight<T>, weight / divisor);
 }
 template <class T>
-HEED_INLINE bool is_hidden(T weight) {
+HEED_INLINE bool is_hidden_weight(T weight) {
   typename Simd<T>::Lane bits;
   __builtin_memcpy(&bits, &weight, sizeof bits);
   return bits == hidden_weight<T>;

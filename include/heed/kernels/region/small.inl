@@ -50,7 +50,7 @@ class Small {
   void edit_scores() {
     T* const scores = lanes(weights_);
     for (Index m = 0; m < queries_; ++m) {
-      const KeyRun seen = part_of(keys_of(rules_, first_ + m), 0, task_.s);
+      const KeyRange seen = part_of(keys_of(rules_, first_ + m), 0, task_.s);
       if (rules_.edit != nullptr) {
         Array<T, small_room> row;
         for (Index j = seen.first; j < seen.end; ++j) row[j] = scores[j * width<T> + m];
@@ -127,7 +127,7 @@ class Small {
         T sum = 0;
         for (Index j = 0; j < task_.s; ++j) {
           const T weight = weights[j * width<T> + m];
-          if (!is_hidden(weight)) sum += weight * task_.v.data[j * task_.v.row + c * task_.v.column];
+          if (!is_hidden_weight(weight)) sum += weight * task_.v.data[j * task_.v.row + c * task_.v.column];
         }
         lanes(out_)[c * width<T> + m] = sum;
       }

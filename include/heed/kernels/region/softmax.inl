@@ -15,7 +15,7 @@ HEED_INLINE void hide_from(T* row, Index from, Index end, IntegerList<I...>) {
 /// Scores of query i and `computed` keys from first_key on, of which some are seen → final scores: −inf where hidden.
 template <class T>
 HEED_INLINE void finish_scores(const HeadRules<T>& rules, T* scores, Index computed, Index i, Index first_key,
-                               KeyRun seen) {
+                               KeyRange seen) {
   if (rules.edit != nullptr) rules.edit(rules, scores + seen.first, i, first_key + seen.first, seen.end - seen.first);
   for (Index j = 0; j < seen.first; ++j) scores[j] = hidden<T>;
   hide_from(scores, seen.end, computed, FirstIntegers<width<T>>{});
