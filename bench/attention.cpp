@@ -240,24 +240,22 @@ double product_gflops(const Product& product) {
   return 2e-9 * static_cast<double>(tile_rows * n * d * repetitions) / taken;
 }
 
-constexpr heed::kernels::Span nothing_soon[heed::kernels::spans_used_soon] = {};
-
 double product_gflops() {
   namespace kernels = heed::kernels;
 #if HEED_HAS_X86_REGIONS
   if (heed::instruction_set() == heed::InstructionSet::avx512)
     return product_gflops<kernels::avx512::tile_rows>([](auto... x) {
-      kernels::avx512::Fetches none(nothing_soon);
+      kernels::avx512::Fetches none;
       kernels::avx512::score_rows<float>(x..., none);
     });
   if (heed::instruction_set() == heed::InstructionSet::avx2)
     return product_gflops<kernels::avx2::tile_rows>([](auto... x) {
-      kernels::avx2::Fetches none(nothing_soon);
+      kernels::avx2::Fetches none;
       kernels::avx2::score_rows<float>(x..., none);
     });
 #endif
   return product_gflops<kernels::baseline::tile_rows>([](auto... x) {
-    kernels::baseline::Fetches none(nothing_soon);
+    kernels::baseline::Fetches none;
     kernels::baseline::score_rows<float>(x..., none);
   });
 }

@@ -136,3 +136,51 @@ TEMPLATE_TEST_CASE("prob_mod may give any weight, and hidden ones stay hidden", 
                         problem.plain(heed::prob_mod(larger_than_one), heed::causal(), visible), 4096));
     }
 }
+
+namespace {
+
+/// Queries and keys of a problem for each of the kernels: small, few queries, tiles.
+constexpr struct { Index t, s; } each_kernels_problem[] = {{4, 5}, {4, 600}, {70, 80}};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a query that sees no key gives zeros beside others that do, whatever the sink",
+                   "[attention][fused]", float, double) {
+  using T = TestType;
+  for (const auto& [t, s] : each_kernels_problem) {
+    CAPTURE(t, s);
+    heed::Generator rng(1);
+    const auto q = heed::rand<T>(rng, 1, t, 8), k = heed::rand<T>(rng, 1, s, 8), v = heed::rand<T>(rng, 1, s, 3);
+    heed::Tensor<bool, 2> mask(t, s);
+    mask.fill(true);
+    for (Index j = 0; j < s; ++j) mask(1, j) = false;
+    for (const T sink : {T(0), std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
+      const heed::Tensor<T, 1> sinks{sink};
+      const auto out = heed::scaled_dot_product_attention(q, k, v, heed::mask(mask), heed::sinks(sinks));
+      for (Index c = 0; c < 3; ++c) {
+        CHECK(support::bits(out(0, 1, c)) == 0);
+        CHECK(std::isnan(out(0, 0, c)) == std::isnan(sink));
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("queries are scaled before their products can overflow, whatever the kernel", "[attention][fused]",
+                   float, double) {
+  using T = TestType;
+  const T large = std::sqrt(std::numeric_limits<T>::max()) * 10, scale = 1 / large;
+  for (const auto& [t, s] : each_kernels_problem) {
+    CAPTURE(t, s);
+    heed::Tensor<T, 2> q(t, 2), k(s, 2), v(s, 3);
+    q.fill(large);
+    k.fill(large);
+    v.fill(1);
+    heed::Tensor<T, 1> found(t);
+    const auto out =
+        heed::scaled_dot_product_attention(q, k, v, heed::scale(static_cast<double>(scale)), heed::logsumexp(found));
+    for (Index i = 0; i < t; ++i) {
+      CHECK(out(i, 0) == Approx(1));
+      CHECK(found(i) == Approx(2 * large));
+    }
+  }
+}

@@ -42,7 +42,9 @@ struct ByChunks {
                                  .s = s,
                                  .d = d,
                                  .e = e,
-                                 .rules_context = &rules,
+                                 .b = 0,
+                                 .first_head = 0,
+                                 .composition = &rules,
                                  .rules_of = support::KernelRules<T>::of_head};
     const Index chunks = (s + heed::kernels::few_queries_chunk - 1) / heed::kernels::few_queries_chunk,
                 size = Kernel::partial_size(heads * t, e);

@@ -30,7 +30,7 @@ struct Kernel {
                   const TensorView<const T, 2>& v, const support::KernelRules<T>& rules) const {
     const Index t = q.shape()[1], s = k.shape()[0], d = q.shape()[2], e = v.shape()[1];
     const HeadTask<T> task{strided(q), strided(k), strided(v), strided(out), 0, t, s, d, e};
-    const HeadRules<T> head_rules = support::KernelRules<T>::of_head(&rules, 0);
+    const HeadRules<T> head_rules = support::KernelRules<T>::of_head(&rules, 0, 0);
     if (takes_small && heed::kernels::is_small(t, s, d, e)) return Set::attend_small(task, head_rules);
     heed::Tensor<T, 1> memory = support::memory_of<T>(Set::template scratch_size<T>(t, d, e));
     Set::attend_rows(task, head_rules, memory.data());
@@ -118,6 +118,11 @@ TEMPLATE_TEST_CASE("a kernel shows NaN in what is seen, and gives zeros where no
       for (Index i = 13; i < 20; ++i) CHECK(std::isnan(out(0, i, c)));
     }
     problem.k(10, 2) = 0;
+    problem.rules.sinks = {std::numeric_limits<T>::quiet_NaN()};
+    problem.compute(kernel);
+    for (Index c = 0; c < 5; ++c)
+      for (Index i = 0; i < 20; ++i) CHECK((i < 3 ? support::bits(out(0, i, c)) == 0 : std::isnan(out(0, i, c))));
+    problem.rules.sinks = {};
     problem.v(7, 1) = std::numeric_limits<T>::quiet_NaN();
     problem.compute(kernel);
     for (Index i = 0; i < 20; ++i)

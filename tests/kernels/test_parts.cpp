@@ -35,8 +35,7 @@ namespace {
     }                                                                                                             \
     template <class T>                                                                                            \
     static void score_rows(Index rows, const T* q, const T* panels, Index n, Index d, T* scores, Index stride) {  \
-      const heed::kernels::Span nothing[heed::kernels::spans_used_soon];                                          \
-      heed::kernels::set::Fetches soon(nothing);                                                                  \
+      heed::kernels::set::Fetches soon;                                                                           \
       heed::kernels::set::score_rows<T>(rows, q, panels, n, d, scores, stride, soon);                             \
     }                                                                                                             \
     template <class T>                                                                                            \

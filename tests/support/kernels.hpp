@@ -47,7 +47,7 @@ struct KernelRules {
   T sink(Index head) const { return sinks.empty() ? -infinity<T> : sinks[static_cast<std::size_t>(head)]; }
 
   static const KernelRules& of(const HeadRules& rules) { return *static_cast<const KernelRules*>(rules.composition); }
-  static HeadRules of_head(const void* context, Index head) {
+  static HeadRules of_head(const void* context, Index, Index head) {
     const KernelRules& all = *static_cast<const KernelRules*>(context);
     HeadRules rules{context, 0,         head,           all.s,
                     0,       all.scale, all.sink(head), all.sink(head) == -infinity<T> ? T(0) : T(1)};

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <heed/attention/composition.hpp>
-#include <heed/attention/modifier.hpp>
+#include <heed/attention/problem.hpp>
 #include <heed/attention/reference.hpp>
 #include <heed/attention/rule_functions.hpp>
+#include <heed/core/parallel.hpp>
 #include <heed/core/workspace.hpp>
 #include <heed/kernels/head_task.hpp>
-#include <heed/kernels/instruction_set.hpp>
 #include <heed/kernels/kernels.hpp>
 
 #include <algorithm>
@@ -87,18 +87,18 @@ class FusedAttention {
     return {
         matrix(q_, b, h), matrix(k_, b, g), matrix(v_, b, g), matrix(out_, b, h), first, end, sizes_.s, sizes_.d, e_};
   }
-  /// Those of compute_rows, `chunks` of each head: the last queries first, as under a causal mask they see the most
-  /// keys, and what is left for one thread in the end should be little.
-  kernels::HeadTask<T> rows_task(Index part, Index chunks) const {
-    const Index first = (chunks - 1 - part % chunks) * queries_per_task;
-    return task(part / chunks, first, (std::min)(first + queries_per_task, sizes_.t));
-  }
   static kernels::Span memory(const kernels::Strided<const T>& x, Index rows, Index columns) {
     if (x.row != columns || x.column != 1) return {};
     return {reinterpret_cast<const char*>(x.data), rows * columns * static_cast<Index>(sizeof(T))};
   }
   static kernels::Span rows_of(const kernels::Strided<const T>& x, const kernels::HeadTask<T>& task, Index columns) {
     return memory({x.data + task.first_query * x.row, x.row, x.column}, task.end_query - task.first_query, columns);
+  }
+  /// Those of compute_rows, `chunks` of each head: the last queries first, as under a causal mask they see the most
+  /// keys, and what is left for one thread in the end should be little.
+  kernels::HeadTask<T> rows_task(Index part, Index chunks) const {
+    const Index first = (chunks - 1 - part % chunks) * queries_per_task;
+    return task(part / chunks, first, (std::min)(first + queries_per_task, sizes_.t));
   }
   /// The same, with what comes after it: its output, and most often the next head. Where there are more keys, there is
   /// no time to win, and nothing may push them out of the cache.
@@ -149,47 +149,35 @@ class FusedAttention {
     auto partials = rules_.workspace.template room<T>(sizes_.b * sizes_.g * chunks * size);
     T* const partial = partials.data();
     for_each_part(sizes_.b * sizes_.g * chunks, [&](Index part) {
-      const KeyHead head{*this, part / chunks};
+      const kernels::FewQueriesTask<T> task = key_head_task(part / chunks);
       auto room = rules_.workspace.template room<T>(kernel_.few_scratch_size(rows, sizes_.d, e_));
-      kernel_.few_attend_chunk(head.task(), part % chunks * kernels::few_queries_chunk, partial + part * size,
-                               room.data());
-      if (chunks == 1) kernel_.few_finish(head.task(), partial + part * size);
+      kernel_.few_attend_chunk(task, part % chunks * kernels::few_queries_chunk, partial + part * size, room.data());
+      if (chunks == 1) kernel_.few_finish(task, partial + part * size);
     });
     if (chunks == 1) return;
-    for_each_part(sizes_.b * sizes_.g, [&](Index index) {
-      const KeyHead head{*this, index};
-      kernel_.few_finish(head.task(), partial + index * chunks * size);
-    });
+    for_each_part(sizes_.b * sizes_.g,
+                  [&](Index index) { kernel_.few_finish(key_head_task(index), partial + index * chunks * size); });
   }
 
-  /// One of all key heads, with the query heads that read it.
-  struct KeyHead {
-    const FusedAttention& attention;
-    Index index;
-
-    kernels::FewQueriesTask<T> task() const {
-      const FusedAttention& all = attention;
-      const AttentionSizes& sizes = all.sizes_;
-      const Index b = index / sizes.g, g = index % sizes.g, first_head = g * all.group();
-      return {.q = matrix(all.q_, b, first_head),
-              .q_head = all.q_.strides()[1],
-              .k = matrix(all.k_, b, g),
-              .v = matrix(all.v_, b, g),
-              .out = matrix(all.out_, b, first_head),
-              .out_head = all.out_.strides()[1],
-              .heads = all.group(),
-              .t = sizes.t,
-              .s = sizes.s,
-              .d = sizes.d,
-              .e = all.e_,
-              .rules_context = this,
-              .rules_of = rules};
-    }
-    static kernels::HeadRules<T> rules(const void* key_head, Index head) {
-      const KeyHead& of = *static_cast<const KeyHead*>(key_head);
-      return of.attention.rules(of.index * of.attention.group() + head);
-    }
-  };
+  /// All queries of the query heads that read one of all key heads.
+  kernels::FewQueriesTask<T> key_head_task(Index index) const {
+    const Index b = index / sizes_.g, g = index % sizes_.g, first_head = g * group();
+    return {.q = matrix(q_, b, first_head),
+            .q_head = q_.strides()[1],
+            .k = matrix(k_, b, g),
+            .v = matrix(v_, b, g),
+            .out = matrix(out_, b, first_head),
+            .out_head = out_.strides()[1],
+            .heads = group(),
+            .t = sizes_.t,
+            .s = sizes_.s,
+            .d = sizes_.d,
+            .e = e_,
+            .b = b,
+            .first_head = first_head,
+            .composition = rules_.composition,
+            .rules_of = rules_.head};
+  }
 
   const TensorView<T, 4>& out_;
   const TensorView<const T, 4>&q_, &k_, &v_;

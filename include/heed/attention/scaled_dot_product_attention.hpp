@@ -18,9 +18,9 @@ namespace heed::inline HEED_FLAGS {
 /// Ranks 2 (ℝ^{t×d}), 3 (ℝ^{h×t×d}) and 4, the same for all; any strides. h is a multiple of g: query head i reads key
 /// head i / (h/g). Scores are scaled by 1/√d, then changed by each score modifier in the order given, then hidden by
 /// every mask; softmax with sinks; prob_mod; dropout. A query that sees no key gives zeros. What is hidden never shows,
-/// even NaN; NaN in what is seen shows. Queries are multiplied by the scale first and weighted values summed before
-/// they are divided: numbers near the largest of the type may overflow on the way. Throws ShapeError if sizes do not
-/// fit.
+/// even NaN; NaN in what is seen shows. Queries are multiplied by the scale first (by heed::reference the products are,
+/// last) and weighted values summed before they are divided: numbers near the largest of the type may overflow on the
+/// way. Throws ShapeError if sizes do not fit.
 template <TensorLike Q, TensorLike K, TensorLike V, AttentionModifier... M>
 Tensor<ScalarOf<Q>, rank_of<Q>> scaled_dot_product_attention(const Q& q, const K& k, const V& v,
                                                              const M&... modifiers) {

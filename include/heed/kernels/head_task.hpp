@@ -70,10 +70,11 @@ struct FewQueriesTask {
   Strided<T> out;      // ℝ^{t×e}, the first head's
   Index out_head;
   Index heads, t, s, d, e;
-  const void* rules_context;
-  HeadRules<T> (*rules_of)(const void* rules_context, Index head);  // of these heads
+  Index b, first_head;
+  const void* composition;
+  HeadRules<T> (*rules_of)(const void* composition, Index b, Index h);
 
-  HeadRules<T> rules(Index head) const { return rules_of(rules_context, head); }
+  HeadRules<T> rules(Index head) const { return rules_of(composition, b, first_head + head); }
 };
 
 }  // namespace heed::kernels

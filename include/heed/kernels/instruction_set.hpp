@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/core/config.hpp>
+#include <heed/core/error.hpp>
 
 #include <cstdlib>
 #include <cstring>
@@ -37,9 +38,12 @@ inline InstructionSet chosen_instruction_set() {
   const InstructionSet best = detected_instruction_set();
   const char* const wanted = std::getenv("HEED_ISA");
   if (wanted == nullptr) return best;
-  const InstructionSet limit = std::strcmp(wanted, "baseline") == 0 ? InstructionSet::baseline
-                               : std::strcmp(wanted, "avx2") == 0   ? InstructionSet::avx2
-                                                                    : InstructionSet::avx512;
+  const auto is = [&](const char* name) { return std::strcmp(wanted, name) == 0; };
+  if (!is("baseline") && !is("avx2") && !is("avx512"))
+    fail_value({"heed: the environment variable HEED_ISA is '", wanted, "', but must be baseline, avx2 or avx512"});
+  const InstructionSet limit = is("baseline") ? InstructionSet::baseline
+                               : is("avx2")   ? InstructionSet::avx2
+                                              : InstructionSet::avx512;
   return limit < best ? limit : best;
 }
 
@@ -48,7 +52,7 @@ inline InstructionSet chosen_instruction_set() {
 namespace heed::inline HEED_FLAGS {
 
 /// The instruction set that the kernels use in this program: the best that the processor has, or less if the
-/// environment variable HEED_ISA says so (baseline, avx2 or avx512).
+/// environment variable HEED_ISA says so (baseline, avx2 or avx512; anything else is a std::invalid_argument).
 inline InstructionSet instruction_set() {
   static const InstructionSet chosen = detail::chosen_instruction_set();
   return chosen;

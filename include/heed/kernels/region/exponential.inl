@@ -59,14 +59,14 @@ HEED_INLINE V<double> scaled_by_power(V<double> p, V<double> exponent, V<double>
 }
 #endif
 
-/// e^x for x ≤ 0: exactly 0 where it is no normal number (at −inf too), exactly 1 at 0; NaN stays NaN. The factor log2
+/// e^x for x ≤ 0: exactly 0 below `lowest` (at −inf too), exactly 1 at 0; NaN stays NaN. The factor log2
 /// e costs nothing in the two multiplications and additions.
 template <class T>
 HEED_INLINE V<T> exponential(V<T> x) {
   using E = Exponential<T>;
 #if HEED_VECTOR_BYTES == 64
   const V<T> exponent = x * E::log2_e;
-  V<T> r;  // exponent − ⌊exponent⌋
+  V<T> r;  // exponent − ⌊exponent⌋: $9 is no bits of fraction, rounded down, no exceptions
   if constexpr (sizeof(T) == 4) {
     asm("vreduceps $9, %1, %0" : "=v"(r) : "v"(exponent));
   } else {

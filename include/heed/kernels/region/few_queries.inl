@@ -253,8 +253,8 @@ struct FewQueries {
     const Index computed = rounded_up<T>(n);
     score_few<T>(rows, q, task.k, begin, n, key, scores, few_queries_chunk, packed);
 
-    const Index soon = smaller(rows_ahead(value), n);
-    Index fetched = value.fit(task.v) ? 0 : soon;
+    const Index soon = value.fit(task.v) ? smaller(rows_ahead(value), n) : 0;
+    Index fetched = 0;
     for (Index h = 0; h < task.heads; ++h) {
       const HeadRules<T> rules = task.rules(h);
       for (Index i = 0; i < task.t; ++i) {

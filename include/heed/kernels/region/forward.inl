@@ -184,11 +184,10 @@ class Forward {
     if (seen_.first >= seen_.end)
       for (Index r = 0; r < rows_; r += tile_rows) start({r, tile_rows});
     for (Index r = 0; r < rows_; ++r) {
-      const T sum = sum_of<T>(scratch_.sums[r]);
+      const V<T> sum = all<T>(sum_of<T>(scratch_.sums[r]));
       T* const row = scratch_.out + r * e_;
       if (rules_.change == nullptr) {
-        const T one_sum = sum == 0 ? T(1) : sum;  // where nothing is seen, the row is 0
-        const V<T> divisor = all<T>(one_sum), inverse = all<T>(1 / one_sum);
+        const V<T> divisor = divisor_of<T>(sum), inverse = T(1) / divisor;
         for (Index c = 0; c < e_; c += width<T>) store(row + c, quotient<T>(load(row + c), divisor, inverse));
       }
       T* const to = task_.out.data + query(r) * task_.out.row;
@@ -196,7 +195,7 @@ class Forward {
       if (task_.out.column == 1)
         for (; c + width<T> <= task_.e; c += width<T>) store(to + c, load(row + c));
       for (; c < task_.e; ++c) to[c * task_.out.column] = row[c];
-      if (rules_.write_logsumexp != nullptr) rules_.write_logsumexp(rules_, query(r), scratch_.largest[r], sum);
+      if (rules_.write_logsumexp != nullptr) rules_.write_logsumexp(rules_, query(r), scratch_.largest[r], sum[0]);
     }
   }
 

@@ -13,7 +13,7 @@ HEED_INLINE KeyRange part_of(KeyRange run, Index first, Index n) {
 
 /// The smallest run with all of both.
 HEED_INLINE KeyRange joined(KeyRange a, KeyRange b) {
+  if (b.first >= b.end) return a.first < a.end ? a : KeyRange{0, 0};
   if (a.first >= a.end) return b;
-  if (b.first >= b.end) return a;
   return {smaller(a.first, b.first), greater(a.end, b.end)};
 }

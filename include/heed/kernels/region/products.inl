@@ -6,6 +6,7 @@
 class Fetches {
  public:
   explicit Fetches(const Span* soon) : soon_(soon) {}
+  Fetches() : soon_(nullptr), n_(spans_used_soon) {}  // nothing
 
   /// Where the next `lines` begin; `otherwise`, which does no harm, if nothing is left.
   const char* next(Index lines, const void* otherwise) {

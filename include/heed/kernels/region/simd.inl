@@ -67,6 +67,8 @@ template <class T>
 HEED_INLINE V<T> opaque(V<T> v) {
 #if defined(__aarch64__)
   asm("" : "+w"(v));
+#elif HEED_VECTOR_BYTES == 64
+  asm("" : "+v"(v));
 #elif defined(__SSE2__)
   asm("" : "+x"(v));
 #else

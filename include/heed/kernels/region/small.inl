@@ -25,6 +25,7 @@ class Small {
   void score() {
     pack_columns<T>(task_.q.data + first_ * task_.q.row, task_.q.row, task_.q.column, queries_, task_.d, lanes(q_),
                     width<T>);
+    for (Index c = 0; c < task_.d; ++c) q_[c] *= rules_.factor;
     Index j = 0;
     for (; j + 4 <= task_.s; j += 4) score_keys<4>(j);
     for (; j < task_.s; ++j) score_keys<1>(j);
@@ -43,7 +44,7 @@ class Small {
       for (int n = 0; n < N; ++n) sum[n] += x * key[n * row];
     }
     HEED_UNROLL
-    for (int n = 0; n < N; ++n) weights_[j + n] = sum[n] * rules_.factor;
+    for (int n = 0; n < N; ++n) weights_[j + n] = sum[n];
   }
 
   /// Final scores, edited a query at a time: −inf where it sees nothing.
@@ -63,11 +64,10 @@ class Small {
   }
 
   void soften() {
-    const V<T> before = all<T>(rules_.first_largest);
-    largest_ = before;
-    for (Index j = 0; j < task_.s; ++j) largest_ = larger<T>(largest_, weights_[j]);
-    const V<T> base = largest_ == hidden<T> ? V<T>{} : largest_;  // −inf − −inf would be NaN
-    sum_ = exponential<T>(largest_ == before ? V<T>{} : before - base) * rules_.first_sum;
+    V<T> found = all<T>(hidden<T>), base;
+    for (Index j = 0; j < task_.s; ++j) found = larger<T>(found, weights_[j]);
+    largest_ = all<T>(rules_.first_largest);
+    sum_ = advance<T>(largest_, found, base) * rules_.first_sum;
     for (Index j = 0; j < task_.s; ++j) {
       const V<T> weight = exponential<T>(weights_[j] - base);
       sum_ += weight;
@@ -76,7 +76,7 @@ class Small {
   }
 
   void change_weights() {
-    const V<T> divisor = sum_ == 0 ? all<T>(1) : sum_;
+    const V<T> divisor = divisor_of<T>(sum_);
     T* const weights = lanes(weights_);
     if (rules_.change != nullptr)
       for (Index j = 0; j < task_.s; ++j) weights_[j] = normalised<T>(weights_[j], divisor);
@@ -135,7 +135,7 @@ class Small {
 
   void finish() {
     if (rules_.change == nullptr) {
-      const V<T> divisor = sum_ == 0 ? all<T>(1) : sum_;  // where nothing is seen, the row is 0
+      const V<T> divisor = divisor_of<T>(sum_);
       for (Index c = 0; c < task_.e; ++c) out_[c] = out_[c] / divisor;
     }
     for (Index m = 0; m < queries_; ++m) {

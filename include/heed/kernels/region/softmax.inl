@@ -12,7 +12,8 @@ HEED_INLINE void hide_from(T* row, Index from, Index end, IntegerList<I...>) {
     store(row + j, Lanes<T>{I...} < static_cast<typename Simd<T>::Lane>(from - j) ? load(row + j) : all<T>(hidden<T>));
 }
 
-/// Scores of query i and `computed` keys from first_key on, of which some are seen → final scores: −inf where hidden.
+/// Scores of query i and `computed` keys from first_key on, of which `seen` may be seen → final scores: −inf where
+/// hidden.
 template <class T>
 HEED_INLINE void finish_scores(const HeadRules<T>& rules, T* scores, Index computed, Index i, Index first_key,
                                KeyRange seen) {
@@ -32,6 +33,23 @@ HEED_INLINE T largest_in_row(const T* row, Index n) {
   }
   if (j < n) most[0] = larger<T>(most[0], load(row + j));
   return largest_of<T>(larger<T>(most[0], most[1]));
+}
+
+/// `largest`, the largest score so far, brought up to date with what was found; returns by how much earlier sums decay.
+/// Weights are e^(score − base). Where nothing is found nothing changes, whatever the sink, which may be NaN.
+template <class T>
+HEED_INLINE V<T> advance(V<T>& largest, V<T> found, V<T>& base) {
+  const V<T> before = largest;
+  const Lanes<T> nothing = found == all<T>(hidden<T>);
+  largest = larger<T>(before, found);
+  base = nothing ? V<T>{} : largest;
+  return exponential<T>((nothing | (before == largest)) ? V<T>{} : before - base);  // infinity − infinity is NaN
+}
+
+/// What a row is divided by: where nothing is seen, it is 0 and stays so.
+template <class T>
+HEED_INLINE V<T> divisor_of(V<T> sum) {
+  return sum == 0 ? all<T>(1) : sum;
 }
 
 /// Final scores of a row → weights e^(score − base); with MarkHidden, those of hidden keys are −0, not 0. Returns sum +
@@ -57,18 +75,17 @@ void soften_rows(T* scores, Index stride, Index rows, Index n, T* largest, V<T>*
   Array<T, row_lanes<T>> base;
   for (Index m = 0; m < row_lanes<T>; ++m) base[m] = m < rows ? largest_in_row(scores + m * stride, n) : hidden<T>;
   for (Index m = 0; m < row_lanes<T>; m += W) {  // e^x of all rows at once
-    const V<T> before = load(largest + m);
-    const V<T> now = larger<T>(before, load(base + m));
-    const V<T> finite = now == hidden<T> ? V<T>{} : now;  // −inf − −inf would be NaN
+    V<T> now = load(largest + m), base_now;
+    store(decay + m, advance<T>(now, load(base + m), base_now));
     store(largest + m, now);
-    store(base + m, finite);
-    store(decay + m, exponential<T>(before == now ? V<T>{} : before - finite));
+    store(base + m, base_now);
   }
   for (Index m = 0; m < rows; ++m)
     sums[m] = weigh_row<T, MarkHidden>(scores + m * stride, n, base[m], sums[m] * decay[m]);
 }
 
-/// x / divisor, with fused multiply-adds exactly rounded but for rare cases and in a third of the time of a division
+/// x / divisor in a third of the time of a division; with fused multiply-adds, which -ffp-contract=off takes away,
+/// exactly rounded but for rare cases
 /// ("Computation of elementary functions on the IBM RISC System/6000 processor", Markstein, 1990).
 template <class T>
 HEED_INLINE V<T> quotient(V<T> x, V<T> divisor, [[maybe_unused]] V<T> inverse) {
@@ -87,8 +104,7 @@ void normalise_rows(T* scores, Index stride, Index rows, Index n, const T* large
   for (Index m = 0; m < rows; ++m) {
     T* const row = scores + m * stride;
     const T base = largest[m] == hidden<T> ? T(0) : largest[m];
-    const T sum = sum_of<T>(sums[m]);
-    const V<T> divisor = all<T>(sum == 0 ? T(1) : sum);
+    const V<T> divisor = divisor_of<T>(all<T>(sum_of<T>(sums[m])));
     const V<T> inverse = T(1) / divisor;
     for (Index j = 0; j < n; j += width<T>) {
       const V<T> score = load(row + j);
