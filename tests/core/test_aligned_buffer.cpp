@@ -83,6 +83,6 @@ TEST_CASE("more bytes than a pointer can span are refused", "[core][aligned_buff
   const volatile Index too_many = Index{1} << 61;
   const volatile Index most = std::numeric_limits<Index>::max();
   const auto message = core_tests::shape_error([&] { AlignedBuffer<float>{too_many}; });
-  CHECK(message == "heed: 2305843009213693952 elements do not fit into memory");
+  CHECK(message == "heed::Tensor: 2305843009213693952 elements do not fit into memory");
   CHECK_THROWS_AS(AlignedBuffer<double>{most}, heed::ShapeError);
 }

@@ -111,7 +111,7 @@ TEST_CASE("axes of size zero are fine, negative and uncountable ones are refused
   CHECK(shape_error([] { Tensor<float, 2>(Index{1} << 32, Index{1} << 32); }) ==
         "heed::Tensor: ℝ^{4294967296×4294967296} has more elements than a heed::Index can count");
   CHECK(shape_error([] { Tensor<double, 2>(Index{1} << 30, Index{1} << 31); }) ==
-        "heed: 2305843009213693952 elements do not fit into memory");
+        "heed::Tensor: 2305843009213693952 elements do not fit into memory");
   constexpr Index most = std::numeric_limits<Index>::max();
   CHECK_THROWS_AS((Tensor<float, 3>(0, most, most)), heed::ShapeError);
 }

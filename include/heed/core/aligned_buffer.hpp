@@ -18,7 +18,7 @@ inline constexpr std::size_t buffer_alignment = 64;
 
 inline void* allocate_aligned(Index size, std::size_t element) {
   if (static_cast<std::size_t>(size) > (std::numeric_limits<std::size_t>::max)() / 2 / element)
-    fail_shape({"heed: ", std::to_string(size), " elements do not fit into memory"});
+    fail_shape({"heed::Tensor: ", std::to_string(size), " elements do not fit into memory"});
   return ::operator new (static_cast<std::size_t>(size) * element, std::align_val_t{buffer_alignment});
 }
 
